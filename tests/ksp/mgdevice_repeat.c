@@ -143,6 +143,242 @@ static PetscErrorCode Smoothers(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- changes between two solves, each of which the hierarchy on the device must notice ---- */
+
+static PetscErrorCode Smoother(KSP ksp, PetscInt level, KSP *smoother, PC *of_smoother)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetSmoother(pc, level, smoother));
+  PetscCall(KSPGetPC(*smoother, of_smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ScaleLevel(KSP ksp, PetscInt level)
+{
+  KSP smoother;
+  PC  pc;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(ksp, level, &smoother, &pc));
+  PetscCall(KSPGetOperators(smoother, NULL, &A));
+  PetscCall(MatScale(A, (PetscScalar)1.03));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ScaleInterpolation(KSP ksp, PetscInt level)
+{
+  PC  pc;
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetInterpolation(pc, level, &P));
+  PetscCall(MatScale(P, (PetscScalar)0.97));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A restriction of its own, with the values of the interpolation */
+static PetscErrorCode OwnRestriction(KSP ksp, PetscInt level)
+{
+  PC  pc;
+  Mat P, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetInterpolation(pc, level, &P));
+  PetscCall(MatDuplicate(P, MAT_COPY_VALUES, &R));
+  PetscCall(PCMGSetRestriction(pc, level, R));
+  PetscCall(MatDestroy(&R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NoPreconditioner(KSP ksp, PetscInt level)
+{
+  KSP smoother;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(ksp, level, &smoother, &pc));
+  PetscCall(PCSetType(pc, PCNONE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Absolute(KSP ksp, PetscInt level)
+{
+  KSP smoother;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(ksp, level, &smoother, &pc));
+  PetscCall(PCJacobiSetUseAbs(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Richardson(KSP ksp, PetscInt level)
+{
+  KSP smoother;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(ksp, level, &smoother, &pc));
+  PetscCall(KSPSetType(smoother, KSPRICHARDSON));
+  PetscCall(KSPRichardsonSetScale(smoother, (PetscReal)0.7));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OtherScale(KSP ksp, PetscInt level)
+{
+  KSP smoother;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(ksp, level, &smoother, &pc));
+  PetscCall(KSPRichardsonSetScale(smoother, (PetscReal)0.6));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TwoSmoothers(KSP ksp, PetscInt level)
+{
+  KSP down, up;
+  PC  pc;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(ksp, level, &down, &pc));
+  PetscCall(KSPGetOperators(down, &A, NULL));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(
+      PCMGGetSmootherUp(pc, level, &up)); /* with a solver of its own from now on, which PCSetUp() would complete */
+  PetscCall(KSPSetOperators(up, A, A));
+  PetscCall(KSPSetInitialGuessNonzero(up, PETSC_TRUE));
+  PetscCall(KSPSetTolerances(up, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  PetscCall(KSPChebyshevSetEigenvalues(up, (PetscReal)1.9, (PetscReal)0.3));
+  PetscCall(KSPGetPC(up, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MoreSteps(KSP ksp, PetscInt level)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetSteps(ksp, level, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WCycle(KSP ksp, PetscInt level)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  (void)level;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_W));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TwoCycles(KSP ksp, PetscInt level)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  (void)level;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGMultiplicativeSetCycles(pc, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CoarseSolver(KSP ksp, PetscInt level)
+{
+  KSP coarse;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  (void)level;
+  PetscCall(Smoother(ksp, 0, &coarse, &pc));
+  PetscCall(KSPSetType(coarse, KSPCG));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPSetTolerances(coarse, (PetscReal)1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each change is noticed at the next solve, and the solve after that takes nothing from PETSc */
+static PetscErrorCode Changes(void)
+{
+  static const MGRow row = {"changes", MG_GRID, 3, "-mg_levels_pc_type jacobi -mg_levels_ksp_max_it 2", NULL};
+  static const struct {
+    const char *name;
+    PetscErrorCode (*make)(KSP, PetscInt level);
+    PetscInt level;
+  } changes[] = {{"changed bounds", SetBounds, 2},
+                 {"changed steps", MoreSteps, 1},
+                 {"changed values of a level", ScaleLevel, 1},
+                 {"changed values of the coarsest level", ScaleLevel, 0},
+                 {"changed values of an interpolation", ScaleInterpolation, 2},
+                 {"a restriction of its own", OwnRestriction, 2},
+                 {"two smoothers", TwoSmoothers, 2},
+                 {"another option of jacobi", Absolute, 1},
+                 {"no preconditioner", NoPreconditioner, 1},
+                 {"richardson", Richardson, 2},
+                 {"another scale", OtherScale, 2},
+                 {"w cycle", WCycle, 2},
+                 {"two cycles", TwoCycles, 2},
+                 {"another coarsest solver", CoarseSolver, 0}};
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_DEVICE_AUTO));
+  PetscCall(Solve(row.name, NULL));
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    const PetscInt set_ups = pair.got.info.set_ups;
+
+    PetscCall(changes[i].make(pair.plain, changes[i].level));
+    PetscCall(changes[i].make(pair.device, changes[i].level));
+    PetscCall(Solve(changes[i].name, NULL));
+    PetscCall(MGTestServed(changes[i].name, &pair.got));
+    if (!CGDevTestOnDevice()) continue;
+    /* from the solver of several processes on the coarsest level nothing is taken */
+    if (size == 1 || changes[i].level > 0)
+      PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.set_ups == set_ups + 1), changes[i].name, "not noticed once"));
+    PetscCall(SameBits(changes[i].name));
+  }
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solve after which nothing has changed costs one agreement of several processes, whatever the number of levels */
+static PetscErrorCode Agreements(void)
+{
+  static const MGRow row   = {"agreements", MG_GRID, 3, "-mg_levels_pc_type jacobi", NULL};
+  CGDevSetup         setup = CGDevTestSetup();
+  CGDevOutcome       outcome;
+  PetscLogDouble     before;
+  PetscMPIInt        size;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  setup.pc = PCMGDEVICE;
+  PetscCall(MGTestCreate(&row, "agreements_", KSPCG, &setup, &ksp));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &outcome));
+  PetscCall(VecDestroy(&outcome.x));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+#if defined(PETSC_USE_LOG)
+  before = petsc_allreduce_ct;
+  PetscCall(PCPreSolve(pc, ksp));
+  PetscCall(PCPostSolve(pc, ksp));
+  if (CGDevTestOnDevice())
+    PetscCall(CGDevTestCheck((PetscBool)(petsc_allreduce_ct - before == (size > 1 ? 1 : 0)), row.name, "not one"));
+#endif
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetLevels(KSP ksp, PetscInt levels)
 {
   PC pc;
@@ -282,13 +518,22 @@ int main(int argc, char **argv)
   static const MGRow keeps = {
       "values, interpolation kept", MG_ELASTIC, 0,
       "-pc_gamg_reuse_interpolation true -mg_levels_pc_type pbjacobi -pc_gamg_coarse_eq_limit 4", NULL};
-  static const MGRow anew = {"values, interpolation anew", MG_SCALAR, 0,
-                             "-pc_gamg_reuse_interpolation false -pc_gamg_coarse_eq_limit 8", NULL};
+  static const MGRow anew    = {"values, interpolation anew", MG_SCALAR, 0,
+                                "-pc_gamg_reuse_interpolation false -pc_gamg_coarse_eq_limit 8", NULL};
+  PetscBool          changes = PETSC_FALSE; /* only these */
   int                status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-changes", &changes, NULL));
+  PetscCall(Changes());
+  PetscCall(Agreements());
+  if (changes) {
+    status = CGDevTestEnd();
+    PetscCall(PetscFinalize());
+    return status;
+  }
   PetscCall(Values(&grid, PETSC_TRUE));
   PetscCall(Values(&once, PETSC_TRUE));
   PetscCall(Values(&keeps, PETSC_TRUE));

@@ -66,7 +66,7 @@ static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted
 
 static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
 {
-  MGDevInfo multigrid;
+  const MGDevInfo *multigrid = MGDevHierarchyInfo(s->multigrid);
 
   PetscFunctionBegin;
   spmv_cg_options_init(wanted);
@@ -77,10 +77,9 @@ static PetscErrorCode Common(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted
   wanted->history        = KSPDEV_HISTORY;
   wanted->chunk          = (int)s->chunk;
   if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
   wanted->apply       = spmv_cycle_function;
-  wanted->apply_ctx   = multigrid.cycle;
-  wanted->apply_waits = multigrid.cycle_info.waits;
+  wanted->apply_ctx   = multigrid->cycle;
+  wanted->apply_waits = multigrid->cycle_info.waits;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -134,7 +134,6 @@ PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on several processes; after the engine */
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
-PETSC_INTERN PetscErrorCode KSPDevPCIsSingle(KSPDevice *, PetscBool *);
 /* A cycle in single precision: after the first norm, sets how often norms are checked; checks one. A failed solve is
    repeated in double precision by frame.c, because a basis belongs to one preconditioner. */
 PETSC_INTERN void KSPDevSingleBegin(KSP, KSPDevice *, int64_t *step);

@@ -89,10 +89,12 @@ static PetscErrorCode Accept(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the engine and, for a solve, its vectors; leaves a reason if they cannot be had */
+/* Gets the engine and, for a solve, its vectors; leaves a reason if they cannot be had. KSPSetUp() returns early if the
+   operators were not set again; new values then reach the PC only in PCSetUp(). */
 static PetscErrorCode Prepare(KSP ksp, KSPDevice *s, PetscBool vectors)
 {
   PetscFunctionBegin;
+  PetscCall(PCSetUp(ksp->pc));
   PetscCall(PetscLogEventBegin(KSPDev_SetUp, ksp, 0, 0, 0));
   s->exec.space   = SPMV_DEVICE;
   s->exec.failure = NULL;
@@ -130,6 +132,7 @@ static PetscErrorCode IterateSingle(KSP ksp, KSPDevice *s)
   PetscCall(MGDevTrialEnd(ksp, &trial, error ? NULL : s->fault, s->multigrid, &again));
   PetscCall(error);
   if (!again) PetscFunctionReturn(PETSC_SUCCESS);
+  s->reason[0] = 0;
   PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
   PetscCall(MGDevTrialAgain(ksp, &trial));
   if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_TRUE));
@@ -160,7 +163,7 @@ PetscErrorCode KSPSolve_Device(KSP ksp)
   PetscCall(Accept(ksp, s));
   if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_TRUE));
   if (!s->reason[0]) {
-    PetscCall(KSPDevPCIsSingle(s, &s->single));
+    s->single = s->pc.kind == SPMV_PC_FUNCTION ? MGDevHierarchyInfo(s->multigrid)->single : PETSC_FALSE;
     PetscCall(s->single ? IterateSingle(ksp, s) : Iterate(ksp, s));
   }
   if (s->reason[0]) PetscCall(SolveByParent(ksp, s));
@@ -170,8 +173,8 @@ PetscErrorCode KSPSolve_Device(KSP ksp)
 }
 
 /* With multigrid, the plans of all levels, the cycle and the engine are made here, so that the first solve does not pay
-   for them. They need the hierarchy, and KSPSetUp() calls PCSetUp() only after this function: hence PCSetUp() here. If
-   the device cannot serve, all is forgotten here, and KSPSolve() tries again and reports the reason. */
+   for them. They need the hierarchy, and KSPSetUp() calls PCSetUp() only after this function: Prepare() calls it. If the
+   device cannot serve, all is forgotten here, and KSPSolve() tries again and reports the reason. */
 static PetscErrorCode KSPSetUp_Device(KSP ksp)
 {
   KSPDevice *s;
@@ -183,8 +186,6 @@ static PetscErrorCode KSPSetUp_Device(KSP ksp)
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   if (!multigrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged));
-  PetscCall(PCSetUp(ksp->pc));
-  if (ksp->pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   s->reason[0] = 0;
   PetscCall(Accept(ksp, s));
   if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_FALSE));

@@ -145,12 +145,10 @@ PetscErrorCode KSPDeviceGetMode(KSP ksp, KSPDeviceMode *mode)
 PetscErrorCode KSPDeviceGetInfo(KSP ksp, KSPDeviceInfo *info)
 {
   KSPDevice *s;
-  MGDevInfo  multigrid;
 
   PetscFunctionBegin;
   PetscAssertPointer(info, 2);
   PetscCall(KSPDevStateRequire(ksp, NULL, &s));
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
   *info = (KSPDeviceInfo){.used          = s->used,
                           .reason        = s->reason,
                           .solves_device = s->solves_device,
@@ -160,8 +158,8 @@ PetscErrorCode KSPDeviceGetInfo(KSP ksp, KSPDeviceInfo *info)
                           .refreshes     = s->matrix.refreshes,
                           .nccl          = s->several && s->all.nccl ? PETSC_TRUE : PETSC_FALSE,
                           .cycles        = s->cycles,
-                          .set_ups       = multigrid.set_ups,
-                          .bytes         = (PetscLogDouble)(s->pc.bytes + s->x.bytes + multigrid.bytes)};
+                          .set_ups       = MGDevHierarchyInfo(s->multigrid)->set_ups,
+                          .bytes = (PetscLogDouble)(s->pc.bytes + s->x.bytes + MGDevHierarchyBytes(s->multigrid))};
   if (s->matrix.own.plan) info->bytes += (PetscLogDouble)s->matrix.own.plan->memory.total_bytes;
   if (s->matrix.csr_arrays) info->bytes += (PetscLogDouble)spmv_csr_bytes(&s->matrix.csr.pattern, AIJFMT_SCALAR);
   s->of->info(s, info);

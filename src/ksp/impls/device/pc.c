@@ -23,7 +23,7 @@ PetscErrorCode KSPDevPCForget(KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the cycle that does the same as PCApply(), from the PC if it has one */
+/* Gets the cycle that does the same as PCApply(), from the PC if it has one. A reason is one on all processes. */
 static PetscErrorCode GetCycle(KSP ksp, KSPDevice *s)
 {
   MGDevHierarchy of_pc;
@@ -75,26 +75,8 @@ PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
   PetscBool multigrid;
 
   PetscFunctionBegin;
-  /* KSPSetUp() returns early if the operators were not set again; new values then reach the PC only in PCSetUp() */
-  PetscCall(PCSetUp(ksp->pc));
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
-  if (multigrid) {
-    PetscCall(GetCycle(ksp, s));
-    PetscCall(KSPDevAgree(ksp, s));
-  } else PetscCall(GetPoint(ksp, s, unit, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether the preconditioner is a multigrid cycle in single precision */
-PetscErrorCode KSPDevPCIsSingle(KSPDevice *s, PetscBool *single)
-{
-  MGDevInfo info;
-
-  PetscFunctionBegin;
-  *single = PETSC_FALSE;
-  if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &info));
-  *single = info.single;
+  PetscCall(multigrid ? GetCycle(ksp, s) : GetPoint(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

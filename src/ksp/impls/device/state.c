@@ -73,13 +73,11 @@ PetscErrorCode KSPDevCountCycles(KSPDevice *s, int64_t cycles)
 PetscErrorCode KSPDevEngineIsCurrent(KSPDevice *s, const void *wanted, void *options, size_t bytes, PetscBool *current)
 {
   KSPDevEngineKey now = {.rounded = s->matrix.call.rounded};
-  MGDevInfo       multigrid;
   PetscBool       same;
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(now.product, s->matrix.serial, KSPDEV_PARTS));
-  PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
-  if (s->pc.kind == SPMV_PC_FUNCTION) now.cycle = multigrid.serial;
+  if (s->pc.kind == SPMV_PC_FUNCTION) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
   PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &same));
   PetscCall(PetscMemcmp(wanted, options, bytes, current));
   if (!same) *current = PETSC_FALSE;

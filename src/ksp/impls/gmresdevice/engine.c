@@ -48,7 +48,7 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
                                            SPMV_GMRES_REFINE_ALWAYS}; /* in PETSc's order */
   AIJFMT_CGS_REFINEMENT        type;
   PetscInt                     restart;
-  MGDevInfo                    multigrid;
+  const MGDevInfo             *multigrid = MGDevHierarchyInfo(s->multigrid);
 
   PetscFunctionBegin;
   PetscCall(KSPGMRESGetRestart(ksp, &restart));
@@ -69,10 +69,9 @@ static PetscErrorCode Wanted(KSP ksp, KSP_GMRESDevice *s, Mat A, SpmvGmresOption
   wanted->breakdown      = (double)s->breakdown;
   wanted->history        = KSPDEV_HISTORY;
   if (s->pc.kind == SPMV_PC_FUNCTION) {
-    PetscCall(MGDevHierarchyInfo(s->multigrid, &multigrid));
     wanted->apply       = spmv_cycle_function;
-    wanted->apply_ctx   = multigrid.cycle;
-    wanted->apply_waits = multigrid.cycle_info.waits;
+    wanted->apply_ctx   = multigrid->cycle;
+    wanted->apply_waits = multigrid->cycle_info.waits;
   }
   wanted->mode = s->mode == KSP_DEVICE_CHUNK || spmv_operator_waits(&s->matrix.call) || wanted->apply_waits
                      ? SPMV_GMRES_CHUNK

@@ -12,18 +12,21 @@ PetscErrorCode MGDevIsHierarchy(PC pc, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WhyMultigrid(PC pc, const char **why)
+/* What no smoother needs to be known for */
+PetscErrorCode MGDevAcceptType(MGDevHierarchy h, PC pc)
 {
-  const PC_MG *mg = (const PC_MG *)pc->data;
+  const PC_MG *mg  = (const PC_MG *)pc->data;
+  const char  *why = NULL;
 
   PetscFunctionBegin;
-  if (pc->failedreason) *why = "the set-up of the preconditioner failed";
-  else if (!mg->levels) *why = "multigrid without levels";
-  else if (mg->am != PC_MG_MULTIPLICATIVE) *why = "the multigrid is not multiplicative";
-  else if (mg->compatibleRelaxation) *why = "multigrid with compatible relaxation";
-  else if (mg->levels[0]->levels > SPMV_CYCLE_LEVELS) *why = "multigrid with more than 16 levels";
-  for (PetscInt i = 0; !*why && i < mg->levels[0]->levels; i++)
-    if (!mg->levels[i]->smoothd) *why = "a level that this process has no part of";
+  if (pc->failedreason) why = "the set-up of the preconditioner failed";
+  else if (!mg->levels) why = "multigrid without levels";
+  else if (mg->am != PC_MG_MULTIPLICATIVE) why = "the multigrid is not multiplicative";
+  else if (mg->compatibleRelaxation) why = "multigrid with compatible relaxation";
+  else if (mg->levels[0]->levels > SPMV_CYCLE_LEVELS) why = "multigrid with more than 16 levels";
+  for (PetscInt i = 0; !why && i < mg->levels[0]->levels; i++)
+    if (!mg->levels[i]->smoothd) why = "a level that this process has no part of";
+  if (why) PetscCall(PetscStrncpy(h->reason, why, sizeof h->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,11 +70,11 @@ static PetscErrorCode WhySolver(KSP ksp, const char **why)
 }
 
 /* guess: the smoother starts from a nonzero iterate */
-static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool guess, char why[SPMV_MESSAGE_MAX])
+static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool guess, MGDevSmoother *mine,
+                                  char why[SPMV_MESSAGE_MAX])
 {
   PC_MG_Levels **levels = ((const PC_MG *)pc->data)->levels;
   const char    *fault  = NULL;
-  MGDevPoint     point;
   PetscBool      known;
   Mat            A, of_smoother;
 
@@ -82,9 +85,6 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
                             ((PetscObject)ksp)->type_name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSPSetUp(ksp)); /* as KSPSolve() does; costs no time, because PCSetUp() has called it */
-  /* If Galerkin products keep their matrices, KSPSetUp() returns early: new values reach M only in PCSetUp() */
-  PetscCall(PCSetUp(ksp->pc));
   PetscCall(MGDevLevelMatrix(levels[level], &A));
   PetscCall(KSPGetOperators(ksp, &of_smoother, NULL));
   PetscCall(WhySolver(ksp, &fault));
@@ -94,12 +94,13 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
   if (!fault && guess && ksp->guess_zero) fault = "the smoother begins at zero where it is called again";
   if (!fault && ksp->pc->failedreason) fault = "the set-up of the smoother's preconditioner failed";
   if (fault) PetscCall(PetscStrncpy(why, fault, SPMV_MESSAGE_MAX));
-  else if (ksp->max_it > 0) PetscCall(MGDevPointDescribe(ksp->pc, &point, why));
+  else PetscCall(MGDevRecurrenceGet(ksp, &mine->wanted, why));
+  if (!why[0] && ksp->max_it > 0) PetscCall(MGDevPointDescribe(ksp->pc, &mine->wanted_point, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* again: the cycle returns to this level, and continues with the iterate that it left there */
-static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, char why[SPMV_MESSAGE_MAX])
+static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, MGDevLevel *mine, char why[SPMV_MESSAGE_MAX])
 {
   const PC_MG_Levels *level = ((const PC_MG *)pc->data)->levels[i];
   Mat                 A;
@@ -112,30 +113,28 @@ static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, char why[SPMV
   if (!why[0] && level->cr) PetscCall(PetscStrncpy(why, "compatible relaxation", SPMV_MESSAGE_MAX));
   if (!why[0] && level->residual && level->residual != PCMGResidualDefault)
     PetscCall(PetscStrncpy(why, "the residual is a function of the user", SPMV_MESSAGE_MAX));
-  if (!why[0]) PetscCall(WhySmoother(pc, i, level->smoothd, again, why));
-  if (!why[0] && level->smoothu != level->smoothd) PetscCall(WhySmoother(pc, i, level->smoothu, PETSC_TRUE, why));
+  if (!why[0]) PetscCall(WhySmoother(pc, i, level->smoothd, again, &mine->down, why));
+  if (!why[0] && level->smoothu != level->smoothd)
+    PetscCall(WhySmoother(pc, i, level->smoothu, PETSC_TRUE, &mine->up, why));
   if (!why[0] && level->smoothu == level->smoothd && level->smoothu->guess_zero)
     PetscCall(PetscStrncpy(why, "the smoother begins at zero where it is called again", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves a reason in h->reason if the cycle must not serve */
 PetscErrorCode MGDevAccept(MGDevHierarchy h, PC pc)
 {
-  const PC_MG *mg    = (const PC_MG *)pc->data;
-  const char  *fault = NULL;
+  const PC_MG *mg = (const PC_MG *)pc->data;
   PetscInt     levels;
 
   PetscFunctionBegin;
-  PetscCall(WhyMultigrid(pc, &fault));
-  if (fault) PetscCall(PetscStrncpy(h->reason, fault, sizeof h->reason));
+  PetscCall(MGDevAcceptType(h, pc));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   levels = mg->levels[0]->levels;
   for (PetscInt i = levels - 1; i > 0 && !h->reason[0]; i--) {
     const PetscBool again    = (i < levels - 1 ? mg->levels[i + 1]->cycles : mg->cyclesperpcapply) > 1;
     char            why[256] = "";
 
-    PetscCall(WhyLevel(pc, i, again, why));
+    PetscCall(WhyLevel(pc, i, again, &h->level[i], why));
     if (why[0]) PetscCall(PetscSNPrintf(h->reason, sizeof h->reason, "level %" PetscInt_FMT ": %s", i, why));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

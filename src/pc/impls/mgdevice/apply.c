@@ -49,14 +49,14 @@ static PetscErrorCode VectorsGive(PC_MGDevice *s, SpmvStatus *status)
 
 /* The cycle on the device, for vectors that are there. On several processes, a call that fails on one goes on, because
    the others wait for its messages. */
-static SpmvStatus Apply(PC_MGDevice *s, const MGDevInfo *info)
+static SpmvStatus Apply(PC_MGDevice *s)
 {
   SpmvExec   *exec    = s->hierarchy->exec;
   SpmvFailure failure = {.status = SPMV_SUCCESS};
   SpmvStatus  status;
 
   if (s->hierarchy->several) exec->failure = &failure;
-  status        = spmv_cycle_apply(info->cycle, s->b.data, s->x.data, exec);
+  status        = spmv_cycle_apply(s->hierarchy->info.cycle, s->b.data, s->x.data, exec);
   exec->failure = NULL;
   return failure.status ? spmv_fail(exec, failure.status, "%s", failure.message) : status;
 }
@@ -64,24 +64,23 @@ static SpmvStatus Apply(PC_MGDevice *s, const MGDevInfo *info)
 /* x = cycle(b) on the device. s->reason: why not; then x must be computed anew. */
 PetscErrorCode MGDevCycleOnce(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
-  MGDevInfo  info;
-  SpmvStatus status, mine;
+  const SpmvCycleInfo *info = &s->hierarchy->info.cycle_info;
+  SpmvStatus           status, mine;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaStream(s->hierarchy->exec));
-  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
   PetscCall(PetscLogEventBegin(MGDev_Cycle, pc, b, x, 0));
   PetscCall(VectorsGet(s, b, x, &mine));
   status = mine;
   PetscCall(RefuseAll(pc, s, &status));
   if (!status) {
     /* PETSc's coarsest solver has timers of its own, and timers do not nest */
-    if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeBegin());
-    status = Apply(s, &info);
-    if (!info.cycle_info.waits) PetscCall(PetscLogGpuTimeEnd());
+    if (!info->waits) PetscCall(PetscLogGpuTimeBegin());
+    status = Apply(s);
+    if (!info->waits) PetscCall(PetscLogGpuTimeEnd());
     PetscCall(VectorsGive(s, &status));
     PetscCall(RefuseAll(pc, s, &status));
-    PetscCall(AIJFmtLogGpuFlops(info.cycle_info.flops));
+    PetscCall(AIJFmtLogGpuFlops(info->flops));
   } else if (!mine) PetscCall(VectorsGive(s, &status));
   PetscCall(PetscLogEventEnd(MGDev_Cycle, pc, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -187,7 +187,7 @@ static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
 
   PetscFunctionBegin;
   PetscCall(MGDevKeyGet(h->coarse->pc, &now));
-  PetscCall(MGDevKeySame(&now, &h->inverse_key, &same));
+  PetscCall(PetscMemcmp(&now, &h->inverse_key, sizeof now, &same));
   if ((!h->inverse && h->rows > 0 && !h->singular) || rows_before != h->rows) same = PETSC_FALSE;
   if (h->several) PetscCall(PetscPackAll(h->comm, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,23 +239,50 @@ static SpmvStatus Function(void *ctx, const void *b, void *x, SpmvExec *exec)
                                                 : SPMV_SUCCESS;
 }
 
+/* Describes the coarsest level, whose solver is set up */
+static PetscErrorCode CoarseDescribe_MGDevice(KSP coarse, PetscInt *rows, PetscBool *direct)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(IsDirect(coarse, direct));
+  *rows = A->rmap->n;
+  if (*rows > MGDEV_INVERSE_MAX) *direct = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver that the cycle calls must be set up, but nothing is taken from it */
+PetscErrorCode MGDevCoarseHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
+{
+  const KSP coarse = ((const PC_MG *)pc->data)->levels[0]->smoothd;
+  PetscInt  rows   = 0;
+  PetscBool direct = PETSC_FALSE, same = PETSC_TRUE;
+  MGDevKey  now;
+
+  PetscFunctionBegin;
+  if (pc != h->pc || coarse != h->coarse || coarse->setupstage != KSP_SETUP_NEWRHS || !coarse->pc->setupcalled)
+    *holds = PETSC_FALSE;
+  if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CoarseDescribe_MGDevice(coarse, &rows, &direct));
+  PetscCall(MGDevKeyGet(coarse->pc, &now));
+  if (h->inverse_key.id) PetscCall(PetscMemcmp(&now, &h->inverse_key, sizeof now, &same));
+  if (!same || rows != h->rows || direct != h->direct) *holds = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets the coarsest level in options, and its number of rows */
 PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options)
 {
   const PC_MG   *mg     = (const PC_MG *)pc->data;
   const PetscInt before = h->rows;
   PetscBool      direct;
-  Mat            A;
 
   PetscFunctionBegin;
   h->pc     = pc;
   h->coarse = mg->levels[0]->smoothd;
-  PetscCall(KSPSetUp(h->coarse));
-  PetscCall(PCSetUp(h->coarse->pc)); /* for new values, as in accept.c */
-  PetscCall(KSPGetOperators(h->coarse, &A, NULL));
-  h->rows = A->rmap->n;
-  PetscCall(IsDirect(h->coarse, &direct));
-  if (h->rows > MGDEV_INVERSE_MAX) direct = PETSC_FALSE;
+  PetscCall(CoarseDescribe_MGDevice(h->coarse, &h->rows, &h->direct));
+  direct = h->direct;
   if (h->several) PetscCall(PetscPackAll(h->comm, &direct));
   if (direct) PetscCall(GetInverse(h, before));
   else if (h->inverse) PetscCall(MGDevCoarseForget(h));

@@ -59,8 +59,9 @@ static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
    device, which the last solve has reported. */
 static void CycleDestroy(MGDevHierarchy h)
 {
-  if (h->cycle) (void)spmv_stream_wait(h->exec);
-  spmv_cycle_destroy(&h->cycle);
+  if (h->info.cycle) (void)spmv_stream_wait(h->exec);
+  spmv_cycle_destroy(&h->info.cycle);
+  h->info = (MGDevInfo){.set_ups = h->info.set_ups};
 }
 
 static PetscErrorCode ForgetLevels(MGDevHierarchy h)
@@ -166,42 +167,30 @@ static PetscErrorCode Take(MGDevHierarchy h, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets up the communication between the processes of the PC */
-static PetscErrorCode Together(MGDevHierarchy h, PC pc)
-{
-  PetscMPIInt size;
-  SpmvStatus  status = SPMV_SUCCESS;
-
-  PetscFunctionBegin;
-  h->comm = PetscObjectComm((PetscObject)pc);
-  PetscCallMPI(MPI_Comm_size(h->comm, &size));
-  h->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
-  if (h->several && !h->processes.open) PetscCall(PetscPackProcessesOpen(&h->processes, h->comm, h->exec, &status));
-  MGDevTry(h, status);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes or renews the cycle of h->now */
 static PetscErrorCode GetCycle(MGDevHierarchy h)
 {
-  MGDevMade *const now = h->now;
+  MGDevMade *const now  = h->now;
+  MGDevInfo       *info = &h->info;
   PetscBool        same;
 
   PetscFunctionBegin;
   h->made->options.level = now->level; /* made and now are swapped, so these addresses always differ: leave them out */
   PetscCall(PetscMemcmp(now, h->made, sizeof *now, &same));
-  if (same && h->cycle && !h->renew) PetscFunctionReturn(PETSC_SUCCESS);
-  h->set_ups++;
-  if (!same || !h->cycle) {
+  if (same && info->cycle && !h->renew) PetscFunctionReturn(PETSC_SUCCESS);
+  info->set_ups++;
+  if (!same || !info->cycle) {
     CycleDestroy(h);
-    h->serial = AIJFmtSerialNext();
-    MGDevTry(h, spmv_cycle_create(&now->options, h->exec, &h->cycle));
+    info->serial = AIJFmtSerialNext();
+    info->single = h->single.on;
+    MGDevTry(h, spmv_cycle_create(&now->options, h->exec, &info->cycle));
     h->now  = h->made;
     h->made = now;
   }
-  MGDevTry(h, spmv_cycle_renew(h->cycle, h->exec));
+  MGDevTry(h, spmv_cycle_renew(info->cycle, h->exec));
+  spmv_cycle_info(info->cycle, &info->cycle_info);
   h->renew = PETSC_FALSE;
-  if (h->set_ups > 1 && !h->holds) {
+  if (info->set_ups > 1 && !h->holds) {
     spmv_scratch_hold();
     h->holds = PETSC_TRUE;
   }
@@ -229,17 +218,93 @@ static PetscErrorCode TakeAndMake(MGDevHierarchy h, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes over the changes that PCSetUp() has made since the last call, if any. reason: why the hierarchy must be left to
-   PETSc; then all processes have one, and nothing is left on the device that the next call could take for complete. */
-PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_MESSAGE_MAX])
+/* As KSPSolve() of the smoothers does. PCSetUp() is needed, too: if Galerkin products keep their matrices, KSPSetUp()
+   returns early, and new values reach M only there. */
+static PetscErrorCode SolversSetUp_MGDevice(PC pc)
 {
+  PC_MG_Levels **levels = ((const PC_MG *)pc->data)->levels;
+
   PetscFunctionBegin;
-  h->reason[0] = 0;
-  PetscCall(PetscLogEventBegin(MGDev_SetUp, pc, 0, 0, 0));
-  PetscCall(Together(h, pc)); /* the same reason on all processes */
-  if (!h->reason[0]) PetscCall(MGDevAccept(h, pc));
+  for (PetscInt i = 0; i < levels[0]->levels; i++) {
+    const KSP both[] = {levels[i]->smoothd, levels[i]->smoothu};
+
+    for (int k = 0; k < (i == 0 || both[0] == both[1] ? 1 : 2); k++) {
+      PetscCall(KSPSetUp(both[k]));
+      PetscCall(PCSetUp(both[k]->pc));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes a hierarchy that has changed, unless there is a reason not to */
+static PetscErrorCode HierarchyRenew_MGDevice(MGDevHierarchy h, PC pc)
+{
+  SpmvStatus status = SPMV_SUCCESS;
+
+  PetscFunctionBegin;
+  h->updates++;
+  if (!h->reason[0]) PetscCall(MGDevAcceptType(h, pc));
+  PetscCall(MGDevAgree(h));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (h->several && !h->processes.open) PetscCall(PetscPackProcessesOpen(&h->processes, h->comm, h->exec, &status));
+  MGDevTry(h, status); /* the same on all processes */
+  PetscCall(SolversSetUp_MGDevice(pc));
+  PetscCall(MGDevAccept(h, pc));
   PetscCall(MGDevAgree(h));
   if (!h->reason[0]) PetscCall(TakeAndMake(h, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the cycle is that of an accepted hierarchy: compares everything that it was made from */
+static PetscErrorCode HierarchyHolds_MGDevice(MGDevHierarchy h, PC pc, PetscBool *holds)
+{
+  const PC_MG   *mg     = (const PC_MG *)pc->data;
+  PC_MG_Levels **levels = mg->levels;
+  PetscBool      single;
+
+  PetscFunctionBegin;
+  *holds = PETSC_FALSE;
+  if (!h->info.cycle || h->renew || h->levels != levels[0]->levels) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevSingleDecide(h, pc, &single));
+  if (single != h->single.on || h->made->options.cycles != (int)mg->cyclesperpcapply)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  *holds = PETSC_TRUE;
+  PetscCall(MGDevCoarseHolds(h, pc, holds));
+  PetscCall(MGDevNullSpaceHolds(h, pc, holds));
+  for (PetscInt i = h->levels - 1; i > 0 && *holds; i--) {
+    const KSP         down = levels[i]->smoothd, up = levels[i]->smoothu;
+    const MGDevLevel *mine = &h->level[i];
+
+    PetscCall(MGDevSmootherHolds(down, &mine->down, holds));
+    if (up != down) PetscCall(MGDevSmootherHolds(up, &mine->up, holds));
+    else if (mine->up.recurrence.id) *holds = PETSC_FALSE; /* there were two */
+    if (i > 1 && h->made->level[i].visits != (int)levels[i]->cycles) *holds = PETSC_FALSE;
+    if (*holds) PetscCall(MGDevLevelPlansHold(h, levels, i, holds));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes over the changes that PCSetUp() and the user have made since the last call. If there are none on any process,
+   this costs one agreement of all processes. reason: why the hierarchy must be left to PETSc; then all processes have one,
+   and nothing is left on the device that the next call could take for complete. */
+PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy h, PC pc, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscBool   holds = PETSC_FALSE;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MGDev_SetUp, pc, 0, 0, 0));
+  PetscCall(PetscStrncpy(h->reason, reason, sizeof h->reason));
+  h->comm = PetscObjectComm((PetscObject)pc);
+  PetscCallMPI(MPI_Comm_size(h->comm, &size));
+  h->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
+  if (!h->reason[0]) PetscCall(MGDevAccept(h, pc));
+  if (!h->reason[0]) PetscCall(HierarchyHolds_MGDevice(h, pc, &holds));
+  if (h->several) PetscCall(PetscPackAll(h->comm, &holds));
+  if (!holds) {
+    PetscCall(PetscStrncpy(h->reason, reason, sizeof h->reason));
+    PetscCall(HierarchyRenew_MGDevice(h, pc));
+  }
   if (h->reason[0]) PetscCall(MGDevHierarchyForget(h));
   PetscCall(PetscLogEventEnd(MGDev_SetUp, pc, 0, 0, 0));
   PetscCall(PetscStrncpy(reason, h->reason, SPMV_MESSAGE_MAX));
@@ -264,21 +329,23 @@ static int64_t LevelBytes(const MGDevLevel *level)
   return bytes;
 }
 
-PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy h, MGDevInfo *info)
+const MGDevInfo *MGDevHierarchyInfo(MGDevHierarchy h)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(info, sizeof *info));
-  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  info->set_ups = h->set_ups;
-  if (!h->cycle) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_cycle_info(h->cycle, &info->cycle_info);
-  info->cycle  = h->cycle;
-  info->serial = h->serial;
-  info->single = h->single.on;
-  info->bytes  = info->cycle_info.bytes + h->single.inverse.bytes;
-  for (PetscInt i = 1; i < h->levels; i++) info->bytes += LevelBytes(&h->level[i]);
-  if (h->inverse) info->bytes += (int64_t)h->rows * h->rows * (int64_t)sizeof(PetscScalar);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  static const MGDevInfo none = {.cycle = NULL};
+
+  return h ? &h->info : &none;
+}
+
+/* On the device, with those of the cycle */
+int64_t MGDevHierarchyBytes(MGDevHierarchy h)
+{
+  int64_t bytes;
+
+  if (!h || !h->info.cycle) return 0;
+  bytes = h->info.cycle_info.bytes + h->single.inverse.bytes;
+  for (PetscInt i = 1; i < h->levels; i++) bytes += LevelBytes(&h->level[i]);
+  if (h->inverse) bytes += (int64_t)h->rows * h->rows * (int64_t)sizeof(PetscScalar);
+  return bytes;
 }
 
 /* The plan of A if A is the matrix of the finest level, in double precision, so that a solver can share it. Otherwise
@@ -289,7 +356,8 @@ PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *f
 
   PetscFunctionBegin;
   *found = h->single.on ? finest->block.doubled : finest->block.found;
-  if (h->several || h->levels < 2 || finest->id != ((PetscObject)A)->id) *found = (AIJFmtPlanOnDevice){.plan = NULL};
+  if (h->several || h->levels < 2 || finest->seen.id != ((PetscObject)A)->id)
+    *found = (AIJFmtPlanOnDevice){.plan = NULL};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,16 +365,14 @@ PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *f
 PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
 {
   const PetscInt finest = h->levels - 1;
-  MGDevInfo      info;
 
   PetscFunctionBegin;
-  if (!h->cycle) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(h, &info));
+  if (!h->info.cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  multigrid on the device: levels %" PetscInt_FMT
                                    ", %s cycles for each call %d, levels in one dense matrix %d\n",
                                    h->levels, finest > 1 && h->made->level[finest].visits > 1 ? "W" : "V",
-                                   h->made->options.cycles, info.cycle_info.dense));
+                                   h->made->options.cycles, h->info.cycle_info.dense));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsest level: rows %" PetscInt_FMT ", %s\n", h->rows,
                                    h->inverse ? "by its inverse" : "by the solver of PETSc"));
   if (h->single.wanted)
@@ -319,12 +385,9 @@ PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
 /* Logs the flops of the given number of cycles on the device. Their time belongs to the event of the solver. */
 PetscErrorCode MGDevLogCycles(MGDevHierarchy h, PetscLogDouble cycles)
 {
-  MGDevInfo info;
-
   PetscFunctionBegin;
-  PetscCall(MGDevHierarchyInfo(h, &info));
   PetscCall(PetscLogEventBegin(MGDev_Cycle, 0, 0, 0, 0));
-  PetscCall(AIJFmtLogGpuFlops(cycles * info.cycle_info.flops));
+  PetscCall(AIJFmtLogGpuFlops(cycles * h->info.cycle_info.flops));
   PetscCall(PetscLogEventEnd(MGDev_Cycle, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

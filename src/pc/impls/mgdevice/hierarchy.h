@@ -2,6 +2,7 @@
   hierarchy.h - private declarations of the hierarchy on the device
 
     MGDevHierarchyUpdate():  hierarchy.c -> accept.c    may the cycle serve? Decided before anything is computed
+                                         -> ...Holds()  nothing has changed on any process? Then that is all
                                          -> plans.c     A, P and R of each level as operators
                                          -> smoother.c  M and the steps, by sys/private.c, steps.c and point.c
                                          -> coarse.c    the coarsest level: an inverse, or PETSc's solver
@@ -44,6 +45,13 @@ typedef struct {
   PetscBool         scaled; /* ... which is h->single.scale; 1 for interpolations and restrictions */
 } MGDevSinglePlan;
 
+/* A matrix as it was when data was taken from it. All zeros: none. */
+typedef struct {
+  PetscObjectId    id;
+  PetscObjectState state, pattern; /* pattern: its nonzero state */
+  PetscInt64       plan;           /* serial number of its own plan on the device; 0: it has none */
+} MGDevSeen;
+
 /* A sequential matrix: its plan on the device, or a plan that the hierarchy made */
 typedef struct {
   AIJFmtPlanCache    own;
@@ -51,17 +59,16 @@ typedef struct {
   AIJFmtPlanOnDevice found;   /* the plan in use: own, the one in single precision, or the matrix's */
   AIJFmtPlanOnDevice doubled; /* with single precision: the plan in double, own or the matrix's */
   PetscBool          shared;  /* a solver multiplies by doubled, so it is always needed */
+  MGDevSeen          seen;
 } MGDevBlock;
 
 /* A matrix of the hierarchy. On several processes it has two blocks: the columns of this process, and the columns of
    other processes, whose entries the halo fetches. */
 typedef struct {
-  MGDevBlock       block, others;
-  Mat              T; /* on several processes, products with the transpose use this matrix */
-  PetscPackHalo    halo;
-  PetscObjectState pattern; /* nonzero state of the matrix for which halo and T were made */
-  PetscObjectId    id;      /* of the matrix ... */
-  PetscObjectState state;   /* ... and its state when the plans were last updated */
+  MGDevBlock    block, others;
+  Mat           T; /* on several processes, products with the transpose use this matrix */
+  PetscPackHalo halo;
+  MGDevSeen     seen; /* the matrix for which plans, halo and T were made */
 } MGDevMatrix;
 
 typedef enum { MGDEV_RICHARDSON, MGDEV_FIRST, MGDEV_FOURTH, MGDEV_OPT_FOURTH } MGDevPolynomial;
@@ -77,7 +84,9 @@ typedef struct {
 } MGDevRecurrence;
 
 typedef struct {
-  MGDevRecurrence   recurrence; /* from which step was made */
+  MGDevRecurrence   wanted; /* as accept.c has read it last, ... */
+  MGDevPoint        wanted_point;
+  MGDevRecurrence   recurrence; /* ... and from which step was made */
   SpmvFactors       step[MGDEV_STEPS_MAX];
   MGDevPoint        point;
   MGDevRoundedArray rounded; /* M in single precision */
@@ -125,9 +134,8 @@ struct MGDevHierarchyStruct {
   MGDevLevel level[SPMV_CYCLE_LEVELS];
   MGDevMade *now, *made;
   PetscBool  renew; /* values or steps of the cycle must be updated */
-  SpmvCycle *cycle;
-  PetscInt64 serial;
-  PetscInt   set_ups;
+  MGDevInfo  info;
+  PetscInt   updates; /* times that PETSc's hierarchy was found changed; the same on all processes */
   PetscBool  holds; /* keeps scratch memory of the kernel library, because values have changed and will change again */
 
   PetscPackProcesses processes;
@@ -135,6 +143,7 @@ struct MGDevHierarchyStruct {
 
   /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
   PetscInt  rows;
+  PetscBool direct; /* on this process the solver can become an inverse */
   void     *inverse;
   PetscBool singular; /* no inverse: the solver is direct, and the matrix has a null space that PETSc does not know */
   MGDevKey  inverse_key;
@@ -146,7 +155,8 @@ struct MGDevHierarchyStruct {
   PetscObjectId null_space_id;
 };
 
-/* accept.c */
+/* accept.c; leaves a reason in h->reason if the cycle must not serve. MGDevAccept() also describes the smoothers. */
+PETSC_INTERN PetscErrorCode MGDevAcceptType(MGDevHierarchy, PC);
 PETSC_INTERN PetscErrorCode MGDevAccept(MGDevHierarchy, PC);
 
 /* hierarchy.c: after a step that may fail on one process, either all go on, or all have a reason not to. Collective. */
@@ -155,11 +165,14 @@ PETSC_INTERN PetscErrorCode MGDevAgree(MGDevHierarchy);
 /* plans.c */
 PETSC_INTERN PetscErrorCode MGDevMatrixForget(MGDevHierarchy, MGDevMatrix *);
 PETSC_INTERN PetscErrorCode MGDevLevelPlans(MGDevHierarchy, PC_MG_Levels **, PetscInt i);
+PETSC_INTERN PetscErrorCode MGDevLevelPlansHold(MGDevHierarchy, PC_MG_Levels **, PetscInt i, PetscBool *hold);
 PETSC_INTERN PetscErrorCode MGDevLevelMatrix(const PC_MG_Levels *, Mat *);
 PETSC_INTERN PetscErrorCode MGDevIsMAIJ(Mat, PetscBool *);
 
 /* smoother.c */
+PETSC_INTERN PetscErrorCode MGDevRecurrenceGet(KSP, MGDevRecurrence *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MGDevSmootherGet(MGDevHierarchy, KSP, MGDevSmoother *, SpmvCycleSmoother *);
+PETSC_INTERN PetscErrorCode MGDevSmootherHolds(KSP, const MGDevSmoother *, PetscBool *holds);
 
 /* steps.c */
 PETSC_INTERN PetscBool MGDevSteps(const MGDevRecurrence *, SpmvFactors[]);
@@ -168,6 +181,7 @@ PETSC_INTERN PetscBool MGDevSteps(const MGDevRecurrence *, SpmvFactors[]);
 PETSC_INTERN PetscErrorCode MGDevNullSpaceCount(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode MGDevNullSpaceAccept(PC, KSP smoother, PetscBool finest, const char **why);
 PETSC_INTERN PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy, PC, SpmvCycleOptions *);
+PETSC_INTERN PetscErrorCode MGDevNullSpaceHolds(MGDevHierarchy, PC, PetscBool *holds);
 PETSC_INTERN void           MGDevNullSpaceForget(MGDevHierarchy);
 PETSC_INTERN PetscErrorCode MGDevCoarseNull(MGDevHierarchy, PetscInt most, Vec q[], PetscInt *found);
 PETSC_INTERN PetscErrorCode MGDevCoarseIsNull(MGDevHierarchy, Vec q, PetscBool *null);
@@ -178,6 +192,7 @@ PETSC_INTERN PetscReal MGDevInvert(PetscInt n, PetscScalar a[], PetscScalar inve
 
 /* coarse.c */
 PETSC_INTERN PetscErrorCode MGDevCoarseGet(MGDevHierarchy, PC, SpmvCycleOptions *);
+PETSC_INTERN PetscErrorCode MGDevCoarseHolds(MGDevHierarchy, PC, PetscBool *holds);
 PETSC_INTERN PetscErrorCode MGDevCoarseForget(MGDevHierarchy);
 
 /* single.c */
@@ -189,6 +204,9 @@ PETSC_INTERN PetscErrorCode MGDevSinglePoint(MGDevHierarchy, MGDevSmoother *, Sp
 PETSC_INTERN PetscErrorCode MGDevSingleOptions(MGDevHierarchy, SpmvCycleOptions *);
 PETSC_INTERN void           MGDevSingleForget(MGDevHierarchy, MGDevSinglePlan *);
 PETSC_INTERN void           MGDevRoundedFree(MGDevHierarchy, MGDevRoundedArray *);
+
+/* A ...Holds() function clears *holds if PETSc's object differs from that from which data was taken; it changes nothing
+   and is not collective */
 
 /* Goes on after success. A refusal of the kernel library becomes the reason not to serve, and the function returns. A
    failure becomes an error. */

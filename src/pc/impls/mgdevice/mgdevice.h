@@ -12,12 +12,13 @@
 #include <spmv_cycle.h>
 #include "mat/impls/seqaijfmt/plan.h"
 
-/* Identifies the state of a PC when data was taken from it: another PC, type, matrix or value has another key. All
-   zeros: none. */
+/* Identifies the state of a PC when data was taken from it: another PC, type, matrix or value has another key, also if
+   PCSetUp() has not been called yet. All zeros: none. */
 typedef struct {
-  PetscObjectId id, matrix; /* of the PC, and of its matrix */
-  char          type[32];
-  unsigned char matrix_state[sizeof(((struct _p_PC *)NULL)->matstate)];
+  PetscObjectId    id, matrix;                                       /* of the PC, and of its matrix, ... */
+  PetscObjectState state, pattern;                                   /* ... which has these states ... */
+  unsigned char    set_up[sizeof(((struct _p_PC *)NULL)->matstate)]; /* ... and had these in the last set-up */
+  char             type[32];
 } MGDevKey;
 
 /* A preconditioner M on the device, and the key of its source. All zeros: none. */
@@ -30,11 +31,9 @@ typedef struct {
   MGDevKey           key;
 } MGDevPoint;
 
-/* key.c */
+/* point.c. Keys are compared by PetscMemcmp(). */
 PETSC_INTERN PetscErrorCode MGDevKeyGet(PC, MGDevKey *);
-PETSC_INTERN PetscErrorCode MGDevKeySame(const MGDevKey *, const MGDevKey *, PetscBool *same);
-
-/* point.c */
+PETSC_INTERN PetscErrorCode MGDevPointSame(const MGDevPoint *, const MGDevPoint *wanted, PetscBool *same);
 PETSC_INTERN PetscErrorCode MGDevPointDescribe(PC, MGDevPoint *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MGDevPointReserve(MGDevPoint *, const MGDevPoint *wanted, PetscInt rows, SpmvExec *,
                                               SpmvStatus *, PetscBool *current);
@@ -45,23 +44,24 @@ PETSC_INTERN void           MGDevPointFree(MGDevPoint *, SpmvExec *);
 typedef struct MGDevHierarchyStruct *MGDevHierarchy;
 
 typedef struct {
-  SpmvCycle    *cycle;  /* the context of spmv_cycle_function() */
+  SpmvCycle    *cycle;  /* the context of spmv_cycle_function(), or NULL */
   PetscInt64    serial; /* while it is unchanged, so are all addresses in the cycle; CUDA graphs rely on it */
   SpmvCycleInfo cycle_info;
-  int64_t       bytes;   /* on the device, including the cycle's */
   PetscInt      set_ups; /* number of times that data was taken from PETSc */
   PetscBool     single;  /* the cycle is in single precision, its input and output vectors in double */
 } MGDevInfo;
 
-/* hierarchy.c. If Update leaves a reason, only Update or Forget may be called next. */
-PETSC_INTERN PetscErrorCode MGDevHierarchyCreate(SpmvExec *, MGDevHierarchy *);
-PETSC_INTERN PetscErrorCode MGDevHierarchyUpdate(MGDevHierarchy, PC, char reason[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode MGDevHierarchyForget(MGDevHierarchy);
-PETSC_INTERN PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *);
-PETSC_INTERN PetscErrorCode MGDevHierarchyInfo(MGDevHierarchy, MGDevInfo *);
-PETSC_INTERN PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy, Mat, AIJFmtPlanOnDevice *);
-PETSC_INTERN PetscErrorCode MGDevHierarchyView(MGDevHierarchy, PetscViewer);
-PETSC_INTERN PetscErrorCode MGDevIsHierarchy(PC, PetscBool *);
+/* hierarchy.c. A reason that Update leaves is one on all processes. The caller may pass a reason of this process. Info and
+   Bytes take NULL, too. */
+PETSC_INTERN PetscErrorCode   MGDevHierarchyCreate(SpmvExec *, MGDevHierarchy *);
+PETSC_INTERN PetscErrorCode   MGDevHierarchyUpdate(MGDevHierarchy, PC, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode   MGDevHierarchyForget(MGDevHierarchy);
+PETSC_INTERN PetscErrorCode   MGDevHierarchyDestroy(MGDevHierarchy *);
+PETSC_INTERN const MGDevInfo *MGDevHierarchyInfo(MGDevHierarchy);
+PETSC_INTERN int64_t          MGDevHierarchyBytes(MGDevHierarchy);
+PETSC_INTERN PetscErrorCode   MGDevHierarchyPlan(MGDevHierarchy, Mat, AIJFmtPlanOnDevice *);
+PETSC_INTERN PetscErrorCode   MGDevHierarchyView(MGDevHierarchy, PetscViewer);
+PETSC_INTERN PetscErrorCode   MGDevIsHierarchy(PC, PetscBool *);
 /* single.c; called before Update */
 PETSC_INTERN PetscErrorCode MGDevHierarchySetPrecision(MGDevHierarchy, PetscBool single);
 PETSC_INTERN PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy, PC);

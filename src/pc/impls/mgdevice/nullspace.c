@@ -105,6 +105,16 @@ PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MGDevNullSpaceHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
+{
+  MatNullSpace space;
+
+  PetscFunctionBegin;
+  PetscCall(OfMatrix(pc, &space));
+  if (h->null_space_id != (Count(space) > 0 ? ((PetscObject)space)->id : 0)) *holds = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- the coarsest level ---- */
 
 /* Projects the found vectors out of x, twice: the second time removes the rounding errors of the first */

@@ -21,7 +21,7 @@ typedef struct {
   struct _PCOps    parent; /* the operations of PETSc's type, for this PC */
   MGDevHierarchy   hierarchy;
   PetscBool        compare;  /* compare cycles in single precision with PETSc's at set-up */
-  PetscInt         prepared; /* set-ups of the hierarchy when vectors were last placed and cycles compared */
+  PetscInt         prepared; /* updates of the hierarchy when vectors were last placed and cycles compared */
   PetscBool        serves;   /* the hierarchy is on the device and belongs to the last set-up */
   PetscObjectState finest;   /* of the matrix of the finest level, when the hierarchy was last updated */
   AIJFmtVector     b, x;

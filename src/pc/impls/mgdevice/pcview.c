@@ -4,7 +4,6 @@
 PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
 {
   PC_MGDevice *s;
-  MGDevInfo    info;
   PetscBool    ascii;
 
   PetscFunctionBegin;
@@ -16,12 +15,12 @@ PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
   PetscCall((*s->parent.view)(pc, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
   PetscCall(MGDevHierarchyView(s->hierarchy, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  applications on the device %" PetscInt_FMT ", by PETSc %" PetscInt_FMT
                                    "; set-ups on the device %" PetscInt_FMT ", bytes there %" PetscInt64_FMT "\n",
-                                   s->applies_device, s->applies_petsc, info.set_ups, (PetscInt64)info.bytes));
+                                   s->applies_device, s->applies_petsc, s->hierarchy->info.set_ups,
+                                   (PetscInt64)MGDevHierarchyBytes(s->hierarchy)));
   if (s->reason[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    by PETSc: %s\n", s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,7 +47,6 @@ PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
 PetscErrorCode PCMGDeviceGetInfo(PC pc, PCMGDeviceInfo *info)
 {
   PC_MGDevice *s;
-  MGDevInfo    multigrid;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -56,12 +54,11 @@ PetscErrorCode PCMGDeviceGetInfo(PC pc, PCMGDeviceInfo *info)
   *info = (PCMGDeviceInfo){.reason = ""};
   PetscCall(MGDevStateGet(pc, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo(s->hierarchy, &multigrid));
   info->applies_device = s->applies_device;
   info->applies_petsc  = s->applies_petsc;
-  info->set_ups        = multigrid.set_ups;
-  info->bytes          = (PetscLogDouble)(multigrid.bytes + s->b.bytes + s->x.bytes);
-  info->single         = multigrid.single;
+  info->set_ups        = s->hierarchy->info.set_ups;
+  info->bytes          = (PetscLogDouble)(MGDevHierarchyBytes(s->hierarchy) + s->b.bytes + s->x.bytes);
+  info->single         = s->hierarchy->info.single;
   info->reason         = s->reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

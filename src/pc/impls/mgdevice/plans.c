@@ -25,6 +25,35 @@ PetscErrorCode MGDevIsMAIJ(Mat A, PetscBool *maij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool ConvertedHolds_MGDevice(const MGDevConverted *made, Mat A)
+{
+  return made->id == ((PetscObject)A)->id && made->state == ((PetscObject)A)->state ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* *found: the plan of A itself, if it has one on the device, updated for a product with x */
+static PetscErrorCode MatrixLook_MGDevice(Mat A, Vec x, AIJFmtPlanOnDevice *found, MGDevSeen *seen)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtDevicePlan(A, x, found));
+  *seen = (MGDevSeen){((PetscObject)A)->id, ((PetscObject)A)->state, A->nonzerostate, found->plan ? found->serial : 0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Clears *hold if A is no longer as it was seen */
+static PetscErrorCode MatrixCompare_MGDevice(const MGDevSeen *before, Mat A, Vec x, PetscBool *hold)
+{
+  AIJFmtPlanOnDevice found;
+  MGDevSeen          now;
+  PetscBool          same;
+
+  PetscFunctionBegin;
+  if (!*hold) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatrixLook_MGDevice(A, x, &found, &now));
+  PetscCall(PetscMemcmp(before, &now, sizeof now, &same));
+  if (!same || found.why_host) *hold = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* *aij is A, or its conversion if A is of type MAIJ */
 static PetscErrorCode Convert(MGDevConverted *made, Mat A, Mat *aij)
 {
@@ -32,8 +61,7 @@ static PetscErrorCode Convert(MGDevConverted *made, Mat A, Mat *aij)
 
   PetscFunctionBegin;
   PetscCall(MGDevIsMAIJ(A, &maij));
-  if (!maij || made->id != ((PetscObject)A)->id || made->state != ((PetscObject)A)->state)
-    PetscCall(MatDestroy(&made->aij));
+  if (!maij || !ConvertedHolds_MGDevice(made, A)) PetscCall(MatDestroy(&made->aij));
   if (maij && !made->aij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &made->aij));
   made->id    = ((PetscObject)A)->id;
   made->state = ((PetscObject)A)->state;
@@ -46,6 +74,7 @@ static void BlockForget(MGDevHierarchy h, MGDevBlock *b)
   AIJFmtPlanDrop(&b->own, h->exec);
   MGDevSingleForget(h, &b->single);
   b->found = b->doubled = (AIJFmtPlanOnDevice){.plan = NULL};
+  b->seen.id            = 0;
 }
 
 static PetscErrorCode ForgetPattern(MGDevHierarchy h, MGDevMatrix *m)
@@ -62,7 +91,7 @@ PetscErrorCode MGDevMatrixForget(MGDevHierarchy h, MGDevMatrix *m)
   BlockForget(h, &m->block);
   BlockForget(h, &m->others);
   PetscCall(ForgetPattern(h, m));
-  m->id = 0;
+  m->seen.id = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,7 +126,7 @@ static PetscErrorCode GetBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, Vec x, Pe
   PetscBool ready = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtDevicePlan(A, x, &b->found));
+  PetscCall(MatrixLook_MGDevice(A, x, &b->found, &b->seen));
   if (b->found.why_host) PetscCall(PetscStrncpy(h->reason, b->found.why_host, sizeof h->reason));
   else if (h->single.on) PetscCall(SingleBlock(h, b, A, transposed));
   else if (!b->found.plan) PetscCall(OwnPlan(h, b, A, transposed));
@@ -127,8 +156,8 @@ static PetscErrorCode GetHalo(MGDevHierarchy h, MGDevMatrix *m, Mat A, PetscInt 
 /* Gets both blocks of A, or of its transpose, which is made again if A has changed on any process */
 static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
-  PetscBool       pattern = m->id == ((PetscObject)A)->id && m->pattern == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool       values  = m->id == ((PetscObject)A)->id && m->state == ((PetscObject)A)->state && m->T;
+  PetscBool       pattern = m->seen.id == ((PetscObject)A)->id && m->seen.pattern == A->nonzerostate;
+  PetscBool       values  = pattern && m->seen.state == ((PetscObject)A)->state && m->T;
   const PetscInt *ghost;
   Mat             mine, others;
 
@@ -136,7 +165,7 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscCall(PetscPackAll(h->comm, &pattern));
   if (transposed) PetscCall(PetscPackAll(h->comm, &values));
   if (!pattern) PetscCall(ForgetPattern(h, m));
-  m->pattern = A->nonzerostate;
+  m->seen.pattern = A->nonzerostate;
   if (transposed && (!pattern || !values)) PetscCall(AIJFmtTransposeParallel(A, &m->T));
   if (transposed) A = m->T;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
@@ -150,13 +179,30 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
 /* Sets m to A or its transpose, with current values */
 static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
+  const MGDevSeen now = {((PetscObject)A)->id, ((PetscObject)A)->state, A->nonzerostate, 0};
+
   PetscFunctionBegin;
   if (h->several) PetscCall(GetBlocks(h, m, A, x, transposed));
   else PetscCall(GetBlock(h, &m->block, A, x, transposed));
-  if (m->id != ((PetscObject)A)->id || m->state != ((PetscObject)A)->state) h->renew = PETSC_TRUE;
-  m->id    = ((PetscObject)A)->id;
-  m->state = ((PetscObject)A)->state;
+  if (m->seen.id != now.id || m->seen.state != now.state) h->renew = PETSC_TRUE;
+  m->seen = now;
   PetscCall(MGDevAgree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Clears *hold if A, or one of its blocks, or of those of its transpose, has changed */
+static PetscErrorCode MatrixHolds_MGDevice(MGDevHierarchy h, const MGDevMatrix *m, Mat A, Vec x, PetscBool *hold)
+{
+  const PetscInt *ghost;
+  Mat             mine, others;
+
+  PetscFunctionBegin;
+  if (!h->several) PetscCall(MatrixCompare_MGDevice(&m->block.seen, A, x, hold));
+  else PetscCall(MatrixCompare_MGDevice(&m->seen, A, x, hold));
+  if (!h->several || !*hold) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(m->T ? m->T : A, &mine, &others, &ghost));
+  PetscCall(MatrixCompare_MGDevice(&m->block.seen, mine, x, hold));
+  PetscCall(MatrixCompare_MGDevice(&m->others.seen, others, x, hold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,35 +269,69 @@ static PetscErrorCode GetRestriction(MGDevHierarchy h, MGDevLevel *mine, Mat R, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A, interpolation and restriction of level i, which is not the coarsest. Like MatInterpolateAdd() and MatRestrict(),
-   decides by the sizes whether a matrix must be transposed. */
+/* The matrices of level i, which is not the coarsest, as PETSc has them, and vectors of both levels */
+typedef struct {
+  Mat       A, P, R;
+  Vec       fine, coarse;
+  PetscBool P_transposed, R_transposed;
+} MGDevLevelMatrices;
+
+/* Like MatInterpolateAdd() and MatRestrict(), decides by the sizes whether a matrix must be transposed */
+static PetscErrorCode LevelMatrices_MGDevice(MGDevLevel *mine, PC_MG_Levels **levels, PetscInt i, MGDevLevelMatrices *l)
+{
+  PetscFunctionBegin;
+  *l = (MGDevLevelMatrices){.fine = levels[i]->smoothd->work[0], .coarse = levels[i - 1]->x};
+  PetscCall(MGDevLevelMatrix(levels[i], &l->A));
+  PetscCall(Convert(&mine->of_interpolation, levels[i]->interpolate, &l->P));
+  l->R = l->P;
+  if (levels[i]->restrct != levels[i]->interpolate)
+    PetscCall(Convert(&mine->of_restriction, levels[i]->restrct, &l->R));
+  l->P_transposed = l->P->rmap->N == l->A->rmap->N ? PETSC_FALSE : PETSC_TRUE;
+  l->R_transposed = l->R->rmap->N == l->A->rmap->N ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt i)
 {
-  MGDevLevel     *mine = &h->level[i];
-  SpmvCycleLevel *now  = &h->now->level[i];
-  const Vec       fine = levels[i]->smoothd->work[0], coarse = levels[i - 1]->x;
-  PetscBool       P_transposed, R_transposed, both, exchanges;
-  Mat             A, P, R;
+  MGDevLevel        *mine = &h->level[i];
+  SpmvCycleLevel    *now  = &h->now->level[i];
+  PetscBool          both, exchanges;
+  MGDevLevelMatrices l;
 
   PetscFunctionBegin;
-  PetscCall(MGDevLevelMatrix(levels[i], &A));
-  PetscCall(Convert(&mine->of_interpolation, levels[i]->interpolate, &P));
-  R = P;
-  if (levels[i]->restrct != levels[i]->interpolate) PetscCall(Convert(&mine->of_restriction, levels[i]->restrct, &R));
-  P_transposed = P->rmap->N == A->rmap->N ? PETSC_FALSE : PETSC_TRUE;
-  R_transposed = R->rmap->N == A->rmap->N ? PETSC_TRUE : PETSC_FALSE;
-  both         = R == P && R_transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(LevelMatrices_MGDevice(mine, levels, i, &l));
+  both = l.R == l.P && l.R_transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
   MGDevSingleFactors(h, i);
-  PetscCall(GetMatrix(h, &mine->matrix, A, fine, PETSC_FALSE));
+  PetscCall(GetMatrix(h, &mine->matrix, l.A, l.fine, PETSC_FALSE));
   if (!h->reason[0])
-    PetscCall(GetMatrix(h, &mine->interpolation, P, P_transposed ? fine : coarse,
-                        P_transposed || both ? PETSC_TRUE : PETSC_FALSE));
-  if (!h->reason[0]) PetscCall(GetRestriction(h, mine, R, R == P, R_transposed ? coarse : fine, R_transposed));
+    PetscCall(GetMatrix(h, &mine->interpolation, l.P, l.P_transposed ? l.fine : l.coarse,
+                        l.P_transposed || both ? PETSC_TRUE : PETSC_FALSE));
+  if (!h->reason[0])
+    PetscCall(GetRestriction(h, mine, l.R, l.R == l.P, l.R_transposed ? l.coarse : l.fine, l.R_transposed));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  now->rows = A->rmap->n;
-  PetscCall(Exchanges(h, fine, coarse, &exchanges));
+  now->rows = l.A->rmap->n;
+  PetscCall(Exchanges(h, l.fine, l.coarse, &exchanges));
   SetOperator(h, &mine->matrix, PETSC_FALSE, exchanges, &now->matrix, &h->now->serial[i][0]);
-  SetOperator(h, &mine->interpolation, P_transposed, exchanges, &now->interpolation, &h->now->serial[i][2]);
-  SetOperator(h, &mine->restriction, R_transposed, exchanges, &now->restriction, &h->now->serial[i][4]);
+  SetOperator(h, &mine->interpolation, l.P_transposed, exchanges, &now->interpolation, &h->now->serial[i][2]);
+  SetOperator(h, &mine->restriction, l.R_transposed, exchanges, &now->restriction, &h->now->serial[i][4]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MGDevLevelPlansHold(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt i, PetscBool *hold)
+{
+  MGDevLevel        *mine = &h->level[i];
+  const Mat          P = levels[i]->interpolate, R = levels[i]->restrct;
+  MGDevLevelMatrices l;
+
+  PetscFunctionBegin;
+  if (!ConvertedHolds_MGDevice(&mine->of_interpolation, P)) *hold = PETSC_FALSE;
+  if (R != P && !ConvertedHolds_MGDevice(&mine->of_restriction, R)) *hold = PETSC_FALSE;
+  if (!*hold) PetscFunctionReturn(PETSC_SUCCESS); /* a conversion is collective */
+  PetscCall(LevelMatrices_MGDevice(mine, levels, i, &l));
+  PetscCall(MatrixHolds_MGDevice(h, &mine->matrix, l.A, l.fine, hold));
+  PetscCall(MatrixHolds_MGDevice(h, &mine->interpolation, l.P, l.P_transposed ? l.fine : l.coarse, hold));
+  if (l.R != l.P || h->several)
+    PetscCall(MatrixHolds_MGDevice(h, &mine->restriction, l.R, l.R_transposed ? l.coarse : l.fine, hold));
+  else if (mine->restriction.seen.id) *hold = PETSC_FALSE; /* it had a matrix of its own */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

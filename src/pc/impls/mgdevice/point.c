@@ -7,6 +7,21 @@
 */
 #include "mgdevice.h"
 
+PetscErrorCode MGDevKeyGet(PC pc, MGDevKey *key)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(key, sizeof *key));
+  key->id = ((PetscObject)pc)->id;
+  if (pc->pmat) {
+    key->matrix  = ((PetscObject)pc->pmat)->id;
+    key->state   = ((PetscObject)pc->pmat)->state;
+    key->pattern = pc->pmat->nonzerostate;
+  }
+  PetscCall(PetscStrncpy(key->type, ((PetscObject)pc)->type_name, sizeof key->type));
+  PetscCall(PetscMemcpy(key->set_up, &pc->matstate, sizeof key->set_up));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void MGDevPointFree(MGDevPoint *p, SpmvExec *exec)
 {
   spmv_exec_free(exec, SPMV_DEVICE, p->values);
@@ -52,6 +67,15 @@ PetscErrorCode MGDevPointDescribe(PC pc, MGDevPoint *now, char why[SPMV_MESSAGE_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether p holds the wanted preconditioner */
+PetscErrorCode MGDevPointSame(const MGDevPoint *p, const MGDevPoint *wanted, PetscBool *same)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemcmp(&p->key, &wanted->key, sizeof p->key, same));
+  if (p->kind != wanted->kind || p->block != wanted->block || p->variant != wanted->variant) *same = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Allocates memory for the wanted preconditioner unless it exists. If it is not current, MGDevPointFill() must follow.
    The address is unchanged if the size is. */
 PetscErrorCode MGDevPointReserve(MGDevPoint *p, const MGDevPoint *wanted, PetscInt rows, SpmvExec *exec,
@@ -62,8 +86,8 @@ PetscErrorCode MGDevPointReserve(MGDevPoint *p, const MGDevPoint *wanted, PetscI
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
-  PetscCall(MGDevKeySame(&p->key, &wanted->key, current));
-  if (p->bytes != bytes || p->variant != wanted->variant) *current = PETSC_FALSE;
+  PetscCall(MGDevPointSame(p, wanted, current));
+  if (p->bytes != bytes) *current = PETSC_FALSE;
   if (*current) PetscFunctionReturn(PETSC_SUCCESS);
   p->key.id = 0;
   if (p->bytes != bytes) {

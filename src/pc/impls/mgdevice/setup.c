@@ -29,28 +29,12 @@ static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the hierarchy has changed since the last Prepare(). Collective. */
-static PetscErrorCode IsNew(PC pc, PC_MGDevice *s, PetscBool *is)
-{
-  MGDevInfo info;
-  PetscBool same;
-
-  PetscFunctionBegin;
-  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
-  same        = s->serves && info.set_ups == s->prepared ? PETSC_TRUE : PETSC_FALSE;
-  s->prepared = info.set_ups;
-  if (s->hierarchy->several) PetscCall(PetscPackAll(PetscObjectComm((PetscObject)pc), &same));
-  *is = same ? PETSC_FALSE : PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Prepares a new hierarchy before it serves. Not repeated at each solve, because the vectors made for it take GPU
    memory if PETSc's vectors are on the GPU. */
 static PetscErrorCode Prepare(PC pc, PC_MGDevice *s)
 {
   const PC_MG *mg                    = (const PC_MG *)pc->data;
   char         why[SPMV_MESSAGE_MAX] = "";
-  MGDevInfo    info;
   Vec          b, x;
   Mat          A;
 
@@ -58,15 +42,13 @@ static PetscErrorCode Prepare(PC pc, PC_MGDevice *s)
   PetscCall(MGDevLevelMatrix(mg->levels[mg->levels[0]->levels - 1], &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(ReserveVectors(pc, s, b, x));
-  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
-  if (!s->reason[0] && info.single && s->compare) PetscCall(MGDevCompare(pc, s, b, x, why));
+  if (!s->reason[0] && s->hierarchy->info.single && s->compare) PetscCall(MGDevCompare(pc, s, b, x, why));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   if (!why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevHierarchyDecline(s->hierarchy, pc, why));
+  s->reason[0] = 0;
   PetscCall(MGDevHierarchyUpdate(s->hierarchy, pc, s->reason));
-  PetscCall(MGDevHierarchyInfo(s->hierarchy, &info));
-  s->prepared = info.set_ups;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,22 +76,14 @@ static PetscErrorCode FinestState(PC pc, PetscObjectState *state)
 /* Collective: afterwards either s->serves, or there is a reason */
 PetscErrorCode MGDevStateUpdate(PC pc, PC_MGDevice *s)
 {
-  const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
-  PetscBool      is_new = PETSC_FALSE;
-  PetscMPIInt    size;
-
   PetscFunctionBegin;
   TakeRichardson(pc, s);
-  PetscCallMPI(MPI_Comm_size(comm, &size));
   s->reason[0] = 0;
   PetscCall(WhyNone(s->reason));
-  if (size > 1) PetscCall(PetscPackAgree(comm, s->reason));
-  if (!s->reason[0]) {
-    PetscCall(AIJFmtCudaStream(s->hierarchy->exec));
-    PetscCall(MGDevHierarchyUpdate(s->hierarchy, pc, s->reason));
-  }
-  if (!s->reason[0]) PetscCall(IsNew(pc, s, &is_new));
-  if (is_new) PetscCall(Prepare(pc, s));
+  if (!s->reason[0]) PetscCall(AIJFmtCudaStream(s->hierarchy->exec));
+  PetscCall(MGDevHierarchyUpdate(s->hierarchy, pc, s->reason));
+  if (!s->reason[0] && (!s->serves || s->prepared != s->hierarchy->updates)) PetscCall(Prepare(pc, s));
+  s->prepared = s->hierarchy->updates;
   if (s->reason[0]) {
     PetscCall(PetscInfo(pc, "cycles by PETSc: %s\n", s->reason));
     PetscCall(MGDevStateForget(s));
@@ -131,8 +105,8 @@ PetscErrorCode PCSetUp_MGDevice(PC pc)
 }
 
 /* Updates the hierarchy before a solve: the matrix may have new values, and smoothers other options. PCSetUp() costs no
-   time if nothing changed. A solve of one application, as within a field split, skips the check of all smoothers: that
-   takes 57 us for four levels, and on several processes collective agreement. */
+   time if nothing changed. A solve of one application, as within a field split, skips the check of the hierarchy, which
+   needs an agreement of several processes. */
 PetscErrorCode PCPreSolve_MGDevice(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscObjectState finest = 0; /* gcc does not see that it is set whenever the call succeeds */

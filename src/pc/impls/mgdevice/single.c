@@ -145,7 +145,7 @@ static PetscErrorCode GetArray(MGDevHierarchy h, MGDevRoundedArray *a, int64_t n
   PetscBool    same;
 
   PetscFunctionBegin;
-  PetscCall(MGDevKeySame(&a->key, key, &same));
+  PetscCall(PetscMemcmp(&a->key, key, sizeof *key, &same));
   if (a->valid && same && a->variant == variant && a->factor == factor && a->bytes == n * (int64_t)sizeof(float))
     PetscFunctionReturn(PETSC_SUCCESS);
   a->valid = PETSC_FALSE;

@@ -6,7 +6,7 @@
 #include "sys/private.h"
 
 /* Gets the numbers from which the steps of a smoother are computed */
-static PetscErrorCode RecurrenceGet(KSP ksp, MGDevRecurrence *r, char why[SPMV_MESSAGE_MAX])
+PetscErrorCode MGDevRecurrenceGet(KSP ksp, MGDevRecurrence *r, char why[SPMV_MESSAGE_MAX])
 {
   PetscPackChebyshev c;
   PetscBool          richardson, itself = PETSC_FALSE, known;
@@ -29,52 +29,58 @@ static PetscErrorCode RecurrenceGet(KSP ksp, MGDevRecurrence *r, char why[SPMV_M
 }
 
 /* Gets the coefficients of the steps; computes them again if one of their inputs has changed */
-static PetscErrorCode GetSteps(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
+static PetscErrorCode GetSteps(MGDevHierarchy h, MGDevSmoother *s)
 {
-  MGDevRecurrence now;
-  PetscBool       same;
+  PetscBool same;
 
   PetscFunctionBegin;
-  PetscCall(RecurrenceGet(ksp, &now, h->reason));
-  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemcmp(&now, &s->recurrence, sizeof now, &same));
+  PetscCall(PetscMemcmp(&s->wanted, &s->recurrence, sizeof s->wanted, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   s->recurrence.id = 0;
-  if (!MGDevSteps(&now, s->step))
+  if (!MGDevSteps(&s->wanted, s->step))
     PetscCall(PetscStrncpy(h->reason, "the bounds of a smoother make no polynomial", sizeof h->reason));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  s->recurrence = now;
+  s->recurrence = s->wanted;
   h->renew      = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode GetPoint(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
 {
-  MGDevPoint wanted;
   PetscInt   rows;
   PetscBool  current;
   SpmvStatus status;
 
   PetscFunctionBegin;
-  PetscCall(MGDevPointDescribe(ksp->pc, &wanted, h->reason));
-  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ksp->work[0], &rows));
-  PetscCall(MGDevPointReserve(&s->point, &wanted, rows, h->exec, &status, &current));
+  PetscCall(MGDevPointReserve(&s->point, &s->wanted_point, rows, h->exec, &status, &current));
   PetscCall(AIJFmtRefuse(h->exec, status, h->reason));
   PetscCall(MGDevAgree(h)); /* PCApply() is collective */
   if (h->several) PetscCall(PetscPackAll(h->comm, &current));
   if (h->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
   /* the work vectors are unused between two solves; both smoother types have at least two */
-  PetscCall(MGDevPointFill(&s->point, &wanted, ksp->pc, ksp->work[0], ksp->work[1], h->exec, h->reason));
+  PetscCall(MGDevPointFill(&s->point, &s->wanted_point, ksp->pc, ksp->work[0], ksp->work[1], h->exec, h->reason));
   PetscCall(MGDevAgree(h));
   h->renew = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called after MGDevAccept(); a solver that must be set up again differs, too */
+PetscErrorCode MGDevSmootherHolds(KSP ksp, const MGDevSmoother *s, PetscBool *holds)
+{
+  PetscBool steps, point = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemcmp(&s->wanted, &s->recurrence, sizeof s->wanted, &steps));
+  if (s->wanted.steps > 0) PetscCall(MGDevPointSame(&s->point, &s->wanted_point, &point));
+  if (!steps || !point || ksp->setupstage != KSP_SETUP_NEWRHS || !ksp->pc->setupcalled) *holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, SpmvCycleSmoother *now)
 {
   PetscFunctionBegin;
-  PetscCall(GetSteps(h, ksp, s));
+  PetscCall(GetSteps(h, s));
   if (!h->reason[0] && s->recurrence.steps > 0) PetscCall(GetPoint(h, ksp, s));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   now->steps      = (int)s->recurrence.steps;

@@ -146,16 +146,14 @@ static PetscErrorCode Test(KSP ksp, PetscInt iteration, PetscReal norm, KSPConve
 /* Whether a solve has a cycle in single precision, and norms by which to watch it */
 static PetscErrorCode CanWatch(KSP ksp, PC_MGDevice **s)
 {
-  MGDevInfo info;
   PetscBool once;
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(ksp->pc, s));
   if (!*s) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevHierarchyInfo((*s)->hierarchy, &info));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &once));
-  if (!(*s)->serves || !info.single || once || ksp->transpose_solve || ksp->normtype == KSP_NORM_NONE ||
-      !ksp->converged || ksp->converged == KSPConvergedSkip)
+  if (!(*s)->serves || !(*s)->hierarchy->info.single || once || ksp->transpose_solve ||
+      ksp->normtype == KSP_NORM_NONE || !ksp->converged || ksp->converged == KSPConvergedSkip)
     *s = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
