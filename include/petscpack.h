@@ -115,6 +115,8 @@ typedef struct {
   PetscLogDouble fallbacks_graph;      /* ... and that PETSc made although there is a GPU */
   PetscLogDouble patterns;             /* symbolic products with this matrix as first factor on the GPU ... */
   PetscLogDouble fallbacks_pattern;    /* ... and on the host, because the GPU could not */
+  PetscLogDouble transposes;           /* results of MatTranspose() made or renewed on the GPU ... */
+  PetscLogDouble fallbacks_transpose;  /* ... and on the host, because the GPU could not */
   PetscLogDouble bytes;                /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */

@@ -26,8 +26,8 @@
                                 products of matrices, graphs, the square of a graph in PCGAMG, smoothing of a prolongator
     coo.c, coo_values.c, coo_parallel.c
                                 lists of coordinates
-    matmat_parallel.c, ghost_rows.c, transpose_parallel.c
-                                products and transposes of parallel matrices, by lists of coordinates
+    matmat_parallel.c, ghost_rows.c, transpose.c
+                                products of parallel matrices and transposes, by lists of coordinates
     cuda.c, create.c            additions for the CUDA parent, creation and conversion
     ops.c                       the table of operations, which refers to all other files; no file refers to it
 */
@@ -161,14 +161,15 @@ struct Mat_AIJFmt {
   AIJFmtPlanCache  cache;                    /* cache.plan is NULL: not converted yet, or left to the parent type */
   PetscInt         nonzero_rows;             /* of the matrix in cache.key, to count flops */
   char             reason[SPMV_MESSAGE_MAX]; /* why the parent type does the products; "" if it does not */
-  char             space_reason[SPMV_MESSAGE_MAX];     /* why the plan is on the host although there is a GPU */
-  char             transpose_reason[SPMV_MESSAGE_MAX]; /* why the parent type does the transposed products */
-  char             product_reason[SPMV_MESSAGE_MAX];   /* why the parent type did the last product despite the plan */
-  char             values_reason[SPMV_MESSAGE_MAX];    /* why the values are on the GPU, or do not fit there */
-  char             graph_reason[SPMV_MESSAGE_MAX];     /* why PETSc's function made the graph */
-  char             pattern_reason[SPMV_MESSAGE_MAX];   /* why the host found the pattern of a product of matrices */
-  char             coo_reason[SPMV_MESSAGE_MAX];       /* why the host sorted the last COO list or sums its values */
-  PetscBool        keeps_host;                         /* PETSc reads the host's values unasked: keep them current */
+  char             space_reason[SPMV_MESSAGE_MAX];       /* why the plan is on the host although there is a GPU */
+  char             transpose_reason[SPMV_MESSAGE_MAX];   /* why the parent type does the transposed products */
+  char             product_reason[SPMV_MESSAGE_MAX];     /* why the parent type did the last product despite the plan */
+  char             values_reason[SPMV_MESSAGE_MAX];      /* why the values are on the GPU, or do not fit there */
+  char             graph_reason[SPMV_MESSAGE_MAX];       /* why PETSc's function made the graph */
+  char             pattern_reason[SPMV_MESSAGE_MAX];     /* why the host found the pattern of a product of matrices */
+  char             transposing_reason[SPMV_MESSAGE_MAX]; /* why the parent type made the last transposed matrix */
+  char             coo_reason[SPMV_MESSAGE_MAX];         /* why the host sorted the last COO list or sums its values */
+  PetscBool        keeps_host;                           /* PETSc reads the host's values unasked: keep them current */
   PetscInt         joint_changes;    /* operations applied to host and plan alike since the values were packed */
   PetscBool        device_csr_used;  /* the class has asked the CUDA parent for its CSR on the device; never reset */
   PetscBool        device_csr_known; /* that CSR was seen, for the pattern of ... */
@@ -403,14 +404,16 @@ PETSC_INTERN PetscErrorCode AIJFmtCooFree(AIJFmtCoo **);
 PETSC_INTERN PetscErrorCode AIJFmtCooShare(Mat, const Mat_AIJFmt *, Mat, Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCooStay(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCooText(const AIJFmtCoo *, char[], size_t);
-PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
+PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
 
 /* coo_values.c */
 PETSC_INTERN PetscErrorCode MatSetValuesCOO_AIJFmt(Mat, const PetscScalar[], InsertMode);
 
 /* coo_parallel.c */
-PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
 PETSC_INTERN PetscErrorCode MatSetOption_MPIAIJFmt(Mat, MatOption, PetscBool);
+
+/* transpose.c */
+PETSC_INTERN PetscErrorCode MatTranspose_AIJFmt(Mat, MatReuse, Mat *);
 
 /* cuda.c */
 PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt *);

@@ -62,6 +62,8 @@ static PetscErrorCode Accumulate(MatAIJFmtInfo *sum, Mat A, const Mat_AIJFmt *s)
   sum->fallbacks_graph += s->info.fallbacks_graph;
   sum->patterns += s->info.patterns;
   sum->fallbacks_pattern += s->info.fallbacks_pattern;
+  sum->transposes += s->info.transposes;
+  sum->fallbacks_transpose += s->info.fallbacks_transpose;
   sum->blocks_declined += s->reason[0] != 0;
   if (s->cache.plan) AddMemory(sum, s->cache.plan);
   PetscCall(AddPlaces(A, s, sum));
@@ -90,6 +92,8 @@ static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
   }
   info->patterns += s->info.patterns;
   info->fallbacks_pattern += s->info.fallbacks_pattern;
+  info->transposes += s->info.transposes;
+  info->fallbacks_transpose += s->info.fallbacks_transpose;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,6 +260,9 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
   if (info->graphs + info->fallbacks_graph + info->patterns + info->fallbacks_pattern > 0)
     Print(p, "on the GPU: graphs %.0f, patterns of products of matrices %.0f; by PETSc: %.0f, %.0f", info->graphs,
           info->patterns, info->fallbacks_graph, info->fallbacks_pattern);
+  if (info->transposes + info->fallbacks_transpose > 0)
+    Print(p, "transposed matrices made on the GPU: %.0f; by the parent type: %.0f", info->transposes,
+          info->fallbacks_transpose);
   if (spmv_scratch_bytes() > 0)
     Print(p, "kept on the GPU by this process for new values of products: %lld bytes", (long long)spmv_scratch_bytes());
   PetscCall(p->error);
@@ -401,5 +408,7 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
     PetscCall(PrintReasons(s, &printer));
   }
   PetscCall(PrintCoordinates(A, s, &printer));
+  if (s->transposing_reason[0]) Print(&printer, "transposed matrix by the parent type: %s", s->transposing_reason);
+  PetscCall(printer.error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
