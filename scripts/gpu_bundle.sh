@@ -33,7 +33,7 @@ ucx_version=${UCX_VERSION:-1.20.1}
 deps=${PETSCPACK_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/petscpack}
 programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10
   ksp/ksp/tutorials/ex42 ksp/ksp/tutorials/ex56)
-tests=(conf_kernels unit_kernels conf_mat fuzz_mat mat_device_memory mat_values mat_truth mat_decide mat_reads mat_coo mat_auto ksp_history ksp_refresh spmv_bench petsc_bench values_bench
+tests=(conf_kernels unit_kernels conf_mat fuzz_mat mat_device_memory mat_values mat_truth mat_decide mat_reads mat_coo mat_transpose mat_auto ksp_history ksp_refresh spmv_bench petsc_bench values_bench
   cgdevice_compare cgdevice_cases cgdevice_repeat cgdevice_mixed cgdevice_peer gmresdevice_test mgdevice_table mgdevice_repeat mgdevice_single mgdevice_pc mgdevice_watch aggdevice_test mat_graph coo_bench solve_bench spgemm_bench elements_bench cg_bench fold_paper mult_timeline)
 distro_programs=(ksp/ksp/tutorials/ex2)
 distro_tests=(conf_mat fuzz_mat mat_options ksp_history spmv_bench cgdevice_compare cgdevice_cases cgdevice_mixed mgdevice_table mgdevice_repeat solve_bench)

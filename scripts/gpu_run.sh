@@ -168,6 +168,7 @@ step_mat() {
   for ranks in 1 2; do
     try mpiexec -n "$ranks" mat_decide -expect_gpu -use_gpu_aware_mpi 0 -malloc_dump
     try mpiexec -n "$ranks" mat_coo "${common[@]}" -mat_aijfmt_decline 0 -expect "coordinates sorted on the GPU" -malloc_dump
+    try mpiexec -n "$ranks" mat_transpose "${common[@]}" -mat_aijfmt_decline 0 -gpu -malloc_dump
   done
   # cuSPARSE does the products of declined matrices, and gives wrong results at times if processes share a GPU through MPS
   for format in "${formats[@]}"; do

@@ -1,7 +1,8 @@
 /*
-  mat_decide.c - where operations run: each of a product with a vector, the diagonal, a product of matrices, a graph and a
-  list of coordinates, for -mat_aijfmt_device auto, host and gpu, with a small and a large matrix, bound to the host or
-  not. Every operation is counted on the GPU or as a fallback, and a fallback writes its reason to the view.
+  mat_decide.c - where operations run: each of a product with a vector, the diagonal, a product of matrices, a graph, a
+  transpose and a list of coordinates, for -mat_aijfmt_device auto, host and gpu, with a small and a large matrix, bound
+  to the host or not. Every operation is counted on the GPU or as a fallback, and a fallback writes its reason to the
+  view.
 
   The program asks the library whether there is a GPU. With -expect_gpu it fails if there is none.
 */
@@ -17,14 +18,19 @@ static char help[] = "Checks the decision whether an operation runs on the GPU.\
 
 enum { SMALL = 12, LARGE = 160 /* points of a square grid in each direction */ };
 
-typedef enum { PRODUCT, DIAGONAL, MATMAT, GRAPH, COORDINATES, OPERATIONS } Operation;
+typedef enum { PRODUCT, DIAGONAL, MATMAT, GRAPH, TRANSPOSE, COORDINATES, OPERATIONS } Operation;
 
-static const char *const operations[] = {"a product", "the diagonal", "a product of matrices", "a graph", "a list"};
+static const char *const operations[] = {"a product", "the diagonal", "a product of matrices",
+                                         "a graph",   "a transpose",  "a list"};
 static const char *const where[]      = {"auto", "gpu", "host"};
-static const char *const labels[]     = {
-        NULL, NULL, "product of matrices on the host:", "graph by PETSc:", "coordinates sorted by PETSc on the host"};
-static PetscInt    failed = 0;
-static PetscMPIInt size;
+static const char *const labels[]     = {NULL,
+                                         NULL,
+                                         "product of matrices on the host:",
+                                         "graph by PETSc:",
+                                         "transposed matrix by the parent type:",
+                                         "coordinates sorted by PETSc on the host"};
+static PetscInt          failed       = 0;
+static PetscMPIInt       size;
 
 static void Expect(PetscBool right, const char what[], Operation op, int option, PetscInt n, PetscBool bound)
 {
@@ -106,6 +112,9 @@ static PetscErrorCode Operate(Mat A, Operation op, PetscBool large)
     PetscCall(MatCreateGraph(A, PETSC_TRUE, PETSC_TRUE, 0.01, 0, NULL, &B));
 #endif
     break;
+  case TRANSPOSE:
+    PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &B));
+    break;
   default:
     PetscCall(SetList(A, large));
   }
@@ -156,6 +165,9 @@ static PetscErrorCode Counted(Mat A, Operation op, PetscLogDouble *gpu, PetscLog
   } else if (op == GRAPH) {
     *gpu       = info.graphs;
     *fallbacks = info.fallbacks_graph;
+  } else if (op == TRANSPOSE) {
+    *gpu       = info.transposes;
+    *fallbacks = info.fallbacks_transpose;
   } else if (op == COORDINATES) {
     *gpu       = info.lists;
     *fallbacks = info.fallbacks_list;

@@ -7,6 +7,7 @@
   A matrix has at most one map: ours, or the struct that PETSc composes.
 */
 #include "coo.h"
+#include "parallel/processes.h"
 #include <petscdevice.h>
 
 typedef PetscErrorCode PreallocateCOO(Mat, PetscCount, PetscInt[], PetscInt[]);
@@ -75,29 +76,27 @@ PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fails if the pattern has changed since the list: the map would write beyond the end of the values, or to wrong
-   nonzeros */
-PetscErrorCode AIJFmtCooHolds(Mat A, const Mat_AIJFmt *s)
+/* Whether the pattern is that of the list. Otherwise the map would write beyond the end of the values, or to wrong
+   nonzeros. */
+PetscErrorCode AIJFmtCooHolds(Mat A, const Mat_AIJFmt *s, PetscBool *holds)
 {
   PetscObjectState now[2];
 
   PetscFunctionBegin;
   PetscCall(States(A, s, 0, now));
-  PetscCheck(now[0] == s->coo_state[0] && now[1] == s->coo_state[1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "the nonzero pattern has changed since MatSetPreallocationCOO(): call it again before MatSetValuesCOO()");
+  *holds = now[0] == s->coo_state[0] && now[1] == s->coo_state[1] ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Shares the map with the duplicate B, as PETSc's MatDuplicate() does with its struct (from 3.20 on) */
 PetscErrorCode AIJFmtCooShare(Mat A, const Mat_AIJFmt *from, Mat B, Mat_AIJFmt *to)
 {
-  PetscObjectState now[2];
+  PetscBool holds = PETSC_FALSE;
 
   PetscFunctionBegin;
   to->off_process = from->off_process;
-  if (!from->coo || to->coo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(States(A, from, 0, now));
-  if (now[0] != from->coo_state[0] || now[1] != from->coo_state[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (from->coo && !to->coo) PetscCall(AIJFmtCooHolds(A, from, &holds));
+  if (!holds) PetscFunctionReturn(PETSC_SUCCESS);
   from->coo->users++;
   to->coo = from->coo;
   PetscCall(States(B, to, 0, to->coo_state));
@@ -210,6 +209,21 @@ PetscErrorCode AIJFmtCooWhyHost(Mat A, const Mat_AIJFmt *s, PetscCount n, char r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Decides between GPU and PETSc for all processes together: a reason is set on all of them or on none. It may be set
+   before. Collective. */
+PetscErrorCode AIJFmtCooAgree(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscBool   asks = PETSC_FALSE;
+  const char *why;
+
+  PetscFunctionBegin;
+  if (!reason[0]) PetscCall(AIJFmtCooWhyHost(A, s, n, reason, &asks));
+  why = reason[0] ? reason : NULL;
+  PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks, "its entries are too few for the GPU", &why));
+  if (why && why != reason) PetscCall(PetscStrncpy(reason, why, SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A PETSc without devices takes every array for one on the host */
 PetscErrorCode AIJFmtCooSpaceOf(const void *array, SpmvSpace *space)
 {
@@ -253,22 +267,22 @@ PetscErrorCode AIJFmtCooRefuse(const SpmvExec *exec, SpmvStatus status, char rea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Sort(Mat A, AIJFmtCoo *coo, const PetscInt i[], const PetscInt j[], char reason[SPMV_MESSAGE_MAX])
+static PetscErrorCode Sort(Mat A, AIJFmtCoo *coo, const PetscInt i[], const PetscInt j[], SpmvSpace space,
+                           char reason[SPMV_MESSAGE_MAX])
 {
   SpmvCooList list = {.part       = {{.count = coo->count, .i = i, .j = j}},
                       .index_type = AIJFMT_INDEX,
+                      .space      = space,
                       .all_rows   = A->rmap->N,
                       .all_cols   = A->cmap->N,
                       .rows       = A->rmap->n,
                       .own_cols   = A->cmap->n};
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCooSpaceOf(i, &list.space));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(AIJFmtCooRefuse(&coo->exec, spmv_coo_create(&list, &coo->exec, &coo->block[0]), reason));
   PetscCall(PetscLogGpuTimeEnd());
-  if (list.space == SPMV_HOST)
-    PetscCall(PetscLogCpuToGpu(2.0 * (PetscLogDouble)coo->count * (PetscLogDouble)sizeof *i));
+  if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu(2.0 * (PetscLogDouble)coo->count * (PetscLogDouble)sizeof *i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,34 +303,43 @@ PetscErrorCode AIJFmtCooText(const AIJFmtCoo *coo, char text[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
+/* Gives a sequential A the pattern of a list whose arrays lie in `space`, and keeps the map; zeroes: and values of 0. On
+   failure there is a reason, and A is unchanged. */
+PetscErrorCode AIJFmtCooSequential(Mat A, Mat_AIJFmt *s, PetscCount n, const PetscInt i[], const PetscInt j[],
+                                   SpmvSpace space, PetscBool zeroes, char reason[SPMV_MESSAGE_MAX])
 {
-  char        reason[SPMV_MESSAGE_MAX] = "";
-  AIJFmtCoo  *coo                      = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  AIJFmtCoo  *coo = NULL; /* gcc does not see that it is set whenever the call succeeds */
   SpmvPattern pattern;
-  Mat_AIJFmt *s;
-  PetscBool   asks = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtCooWhyHost(A, s, n, reason, &asks));
-  if (!reason[0] && !asks)
-    PetscCall(PetscSNPrintf(reason, sizeof reason, "%lld entries are too few for the GPU", (long long)n));
-  if (s && !reason[0]) {
-    PetscCall(AIJFmtCooFree(&s->coo));
-    PetscCall(AIJFmtCooCreate(n, &coo));
-    PetscCall(Sort(A, coo, i, j, reason));
-    if (reason[0]) PetscCall(AIJFmtCooFree(&coo));
-  }
-  if (!coo) {
-    PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
+  PetscCall(AIJFmtCooFree(&s->coo));
+  PetscCall(AIJFmtCooCreate(n, &coo));
+  PetscCall(Sort(A, coo, i, j, space, reason));
+  if (reason[0]) {
+    PetscCall(AIJFmtCooFree(&coo));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   spmv_coo_pattern(coo->block[0], &pattern);
   PetscCall(AIJFmtHostWritten(A)); /* or the assembly would fetch values of the old pattern from the device */
   PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
-  PetscCall(AIJFmtCooReady(A, PETSC_TRUE));
+  PetscCall(AIJFmtCooReady(A, zeroes));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
+{
+  char        reason[SPMV_MESSAGE_MAX] = "";
+  SpmvSpace   space                    = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtCooSpaceOf(i, &space));
+  if (s) PetscCall(AIJFmtCooAgree(A, s, n, reason));
+  if (s && !reason[0])
+    PetscCall((s->parallel ? AIJFmtCooParallel : AIJFmtCooSequential)(A, s, n, i, j, space, PETSC_TRUE, reason));
+  if (!s || reason[0]) PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

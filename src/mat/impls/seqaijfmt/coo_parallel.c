@@ -27,21 +27,6 @@ PetscErrorCode MatSetOption_MPIAIJFmt(Mat A, MatOption option, PetscBool flag)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Decides between GPU and PETSc for all processes together: reason is set on all of them or on none. Collective. */
-static PetscErrorCode Agree(Mat A, const Mat_AIJFmt *s, PetscCount n, char reason[SPMV_MESSAGE_MAX])
-{
-  PetscBool   asks;
-  const char *why;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCooWhyHost(A, s, n, reason, &asks));
-  why = reason[0] ? reason : NULL;
-  PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks, "the entries of all processes are too few for the GPU",
-                          &why));
-  if (why && why != reason) PetscCall(PetscStrncpy(reason, why, SPMV_MESSAGE_MAX));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Finds the off-process entries and the processes with which they are exchanged. Collective. */
 static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *list, AIJFmtCoo *coo,
                                  char reason[SPMV_MESSAGE_MAX])
@@ -226,37 +211,9 @@ PetscErrorCode AIJFmtCooParallel(Mat A, Mat_AIJFmt *s, PetscCount n, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
-{
-  char        reason[SPMV_MESSAGE_MAX] = "";
-  SpmvSpace   space                    = SPMV_HOST; /* gcc does not see that it is set whenever the call succeeds */
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(AIJFmtCooSpaceOf(i, &space));
-  if (s) PetscCall(Agree(A, s, n, reason));
-  if (s && !reason[0]) PetscCall(AIJFmtCooParallel(A, s, n, i, j, space, PETSC_TRUE, reason));
-  if (!s || reason[0]) PetscCall(AIJFmtCooByParent(A, n, i, j, s ? reason : NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- matrices that are made from a list on the device, without the functions of PETSc for lists ---- */
 
-/* Why the GPU cannot make a matrix of the type and with the options of A; "" if it can */
-PetscErrorCode AIJFmtCooWhyNotMake(Mat A, char reason[SPMV_MESSAGE_MAX])
-{
-  PetscBool   asks;
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtCooWhyHost(A, s, 0, reason, &asks));
-  else PetscCall(PetscStrncpy(reason, "it is not of a type of petscpack", SPMV_MESSAGE_MAX));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Allocates the rows and columns of n entries on the device; the caller frees list[0] as scratch memory */
+/* Allocates the rows and columns of n entries on the device; AIJFmtCooMake() frees them */
 SpmvStatus AIJFmtCooListAlloc(int64_t n, SpmvExec *exec, PetscInt *list[2])
 {
   void            *block;
@@ -284,15 +241,25 @@ PetscErrorCode AIJFmtCooNumbers(IS numbers, SpmvExec *exec, void **there, SpmvSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same as MatSetPreallocationCOO() for a new matrix C of our type, but its values are undefined until AIJFmtCooFill();
-   list: rows and columns on the device. Collective; on failure all processes have a reason. */
-PetscErrorCode AIJFmtCooMake(Mat C, PetscCount n, PetscInt *const list[2], char reason[SPMV_MESSAGE_MAX])
+/* The same as MatSetPreallocationCOO() for a new matrix C, whose type and sizes are set, but its values are undefined until
+   AIJFmtCooFill(). list: of AIJFmtCooListAlloc(), written with that status. Collective; on failure all processes have a
+   reason. */
+PetscErrorCode AIJFmtCooMake(Mat C, PetscCount n, PetscInt *list[2], SpmvExec *exec, SpmvStatus status,
+                             char reason[SPMV_MESSAGE_MAX])
 {
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(C, "a matrix from a list", &s));
-  PetscCall(AIJFmtCooParallel(C, s, n, list[0], list[1], SPMV_DEVICE, PETSC_FALSE, reason));
+  PetscCall(AIJFmtRefuse(exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
+  if (!reason[0]) {
+    PetscCall(PetscLayoutSetUp(C->rmap));
+    PetscCall(PetscLayoutSetUp(C->cmap));
+    PetscCall(AIJFmtStateRequire(C, "a matrix from a list", &s));
+    PetscCall((s->parallel ? AIJFmtCooParallel : AIJFmtCooSequential)(C, s, n, list[0], list[1], SPMV_DEVICE,
+                                                                      PETSC_FALSE, reason));
+  }
+  spmv_scratch_free(exec, SPMV_DEVICE, list[0]);
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   C->preallocated = PETSC_TRUE;
   C->nonzerostate++;
@@ -312,12 +279,18 @@ PetscErrorCode AIJFmtCooAssemble(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same as MatSetValuesCOO() with INSERT_VALUES; values: on the device */
-PetscErrorCode AIJFmtCooFill(Mat C, const PetscScalar values[])
+/* The same as MatSetValuesCOO() with INSERT_VALUES, and frees the values: scratch memory of the device, written with that
+   status. Collective; on failure all processes have a reason. */
+PetscErrorCode AIJFmtCooFill(Mat C, void *values, SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtCooValues(C, values, SPMV_DEVICE, INSERT_VALUES));
-  PetscCall(AIJFmtCooAssemble(C));
+  PetscCall(AIJFmtRefuse(exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
+  if (!reason[0]) {
+    PetscCall(AIJFmtCooValues(C, (const PetscScalar *)values, SPMV_DEVICE, INSERT_VALUES));
+    PetscCall(AIJFmtCooAssemble(C));
+  }
+  spmv_scratch_free(exec, SPMV_DEVICE, values);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -327,19 +300,22 @@ PetscErrorCode AIJFmtParallelFromDevice(Mat A, const SpmvCsr *diagonal, SpmvExec
 {
   const int64_t nonzeros = diagonal->pattern.nnz;
   PetscInt     *list[2]  = {NULL};
-  SpmvStatus    status   = SPMV_SUCCESS;
+  PetscBool     asks;
+  Mat_AIJFmt   *s;
+  SpmvStatus    status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCooWhyNotMake(A, reason));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtCooWhyHost(A, s, 0, reason, &asks));
+  else PetscCall(PetscStrncpy(reason, "it is not of a type of petscpack", SPMV_MESSAGE_MAX));
   if (!reason[0]) status = AIJFmtCooListAlloc(nonzeros, exec, list);
   if (!reason[0] && !status)
     status = spmv_coo_coordinates(&diagonal->pattern, (SpmvCooNumbers){NULL, A->rmap->rstart},
                                   (SpmvCooNumbers){NULL, A->cmap->rstart}, list[0], list[1], exec);
-  PetscCall(AIJFmtRefuse(exec, status, reason));
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
-  if (!reason[0]) PetscCall(AIJFmtCooMake(A, nonzeros, list, reason));
-  spmv_scratch_free(exec, SPMV_DEVICE, list[0]);
-  if (!reason[0]) PetscCall(AIJFmtCooFill(A, (const PetscScalar *)diagonal->values));
+  PetscCall(AIJFmtCooMake(A, nonzeros, list, exec, status, reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtCooValues(A, (const PetscScalar *)diagonal->values, SPMV_DEVICE, INSERT_VALUES));
+  PetscCall(AIJFmtCooAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -67,9 +67,12 @@ static PetscErrorCode WorkGet(Mat A, const Mat_AIJFmt *s, const Mat blocks[2], c
   AIJFmtCoo    *coo    = s->coo;
   const int64_t bytes  = coo->count * (int64_t)sizeof *values;
   SpmvStatus    status = SPMV_SUCCESS;
+  PetscBool     holds  = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCooHolds(A, s));
+  PetscCall(AIJFmtCooHolds(A, s, &holds));
+  PetscCheck(holds, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "the nonzero pattern has changed since MatSetPreallocationCOO(): call it again before MatSetValuesCOO()");
   PetscCall(AIJFmtCudaStream(&coo->exec));
   PetscCheck(values || bytes == 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
              "MatSetValuesCOO() has no values for a list of %lld entries", (long long)coo->count);

@@ -66,6 +66,8 @@ static PetscLogDouble *CounterOf(MatAIJFmtInfo *info, AIJFmtWhy kind, PetscBool 
     return gpu ? &info->graphs : &info->fallbacks_graph;
   case AIJFMT_WHY_PATTERN:
     return gpu ? &info->patterns : &info->fallbacks_pattern;
+  case AIJFMT_WHY_TRANSPOSE:
+    return gpu ? &info->transposes : &info->fallbacks_transpose;
   case AIJFMT_WHY_COO:
     return gpu ? &info->lists : &info->fallbacks_list;
   default:

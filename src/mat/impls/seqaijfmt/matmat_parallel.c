@@ -269,8 +269,6 @@ static PetscErrorCode Create(Mat C)
   if (C->product->type == MATPRODUCT_PtAP) rows = B->cmap;
   PetscCall(MatSetSizes(C, rows->n, B->cmap->n, rows->N, B->cmap->N));
   PetscCall(AIJFmtProductBlockSizes(C));
-  PetscCall(PetscLayoutSetUp(C->rmap));
-  PetscCall(PetscLayoutSetUp(C->cmap));
   PetscCall(MatSetType(C, ((PetscObject)A)->type_name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -282,15 +280,10 @@ static PetscErrorCode PatternMake(Mat C, Data *d, char reason[SPMV_MESSAGE_MAX])
   SpmvStatus status;
 
   PetscFunctionBegin;
+  PetscCall(Create(C));
   status = AIJFmtCooListAlloc(d->listed, &d->exec, list);
   if (!status) PetscCall(ListWrite(C, d, list, &status));
-  PetscCall(AIJFmtRefuse(&d->exec, status, reason));
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
-  if (!reason[0]) {
-    PetscCall(Create(C));
-    PetscCall(AIJFmtCooMake(C, d->listed, list, reason));
-  }
-  spmv_scratch_free(&d->exec, SPMV_DEVICE, list[0]);
+  PetscCall(AIJFmtCooMake(C, d->listed, list, &d->exec, status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -405,10 +398,7 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
                                 "values of a product of parallel matrices", &values);
   if (!status) PetscCall(StepsCompute(C, d, &d->exec, (PetscScalar *)values, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(AIJFmtRefuse(&d->exec, status, reason));
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
-  if (!reason[0]) PetscCall(AIJFmtCooFill(C, (const PetscScalar *)values));
-  spmv_scratch_free(&d->exec, SPMV_DEVICE, values);
+  PetscCall(AIJFmtCooFill(C, values, &d->exec, status, reason));
   if (reason[0]) {
     PetscCall(AIJFmtProductNumericByHost(C, reason));
     if (!C->assembled) PetscCall(AIJFmtCooAssemble(C)); /* these were the first values */

@@ -85,6 +85,8 @@ static const AIJFmtOperation operations[] = {
     OPERATION(destroy, MatDestroy_SeqAIJFmt_CUDA, MatDestroy_MPIAIJFmt_CUDA, HasDestroyOfCuda),
     OPERATION(getinfo, MatGetInfo_SeqAIJFmt, NULL, Always),
     OPERATION(transposesymbolic, MatTransposeSymbolic_SeqAIJFmt, NULL, Always),
+    OPERATION(transpose, MatTranspose_AIJFmt, NULL, WithGpu),
+    OPERATION(transpose, NULL, MatTranspose_AIJFmt, WithKernels),
     OPERATION(mult, MatMult_AIJFmt, NULL, Always),
     OPERATION(multadd, MatMultAdd_AIJFmt, NULL, Always),
     OPERATION(multtranspose, MatMultTranspose_AIJFmt, NULL, Always),
@@ -124,7 +126,7 @@ static const AIJFmtComposition composed[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_STORE_VALUES]    = COMPOSED(MatStoreValues_SeqAIJFmt, NULL, OverCuda, PETSC_FALSE),
     [AIJFMT_KRON]            = COMPOSED(MatSeqAIJKron_AIJFmt, NULL, Always, PETSC_FALSE),
     [AIJFMT_PREALLOCATE_COO] =
-        COMPOSED(MatSetPreallocationCOO_SeqAIJFmt, MatSetPreallocationCOO_MPIAIJFmt, WithCoordinates, PETSC_FALSE),
+        COMPOSED(MatSetPreallocationCOO_AIJFmt, MatSetPreallocationCOO_AIJFmt, WithCoordinates, PETSC_FALSE),
     [AIJFMT_SET_VALUES_COO] = COMPOSED(MatSetValuesCOO_AIJFmt, MatSetValuesCOO_AIJFmt, WithCoordinates, PETSC_FALSE),
     [AIJFMT_COPY_SUB_ARRAY] = COMPOSED(MatSeqAIJCopySubArray_SeqAIJFmt, NULL, OverCuda, PETSC_FALSE),
     [AIJFMT_MERGE_LOCAL]    = COMPOSED(NULL, MatMPIAIJGetLocalMatMerge_MPIAIJFmt, OverCuda, PETSC_FALSE),

@@ -101,9 +101,6 @@ PETSC_INTERN PetscErrorCode AIJFmtDevicePlanTranspose(Mat, PetscBool *ready);
 PETSC_INTERN PetscErrorCode AIJFmtParallelFromDevice(Mat, const SpmvCsr *diagonal, SpmvExec *,
                                                      char reason[SPMV_MESSAGE_MAX]);
 
-/* transpose_parallel.c */
-PETSC_INTERN PetscErrorCode AIJFmtTransposeParallel(Mat, Mat *T);
-
 /* plan.c */
 PETSC_INTERN PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *, Mat, int, const char *const formats[], SpmvExec *,
                                                SpmvStatus *);

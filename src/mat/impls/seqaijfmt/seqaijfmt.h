@@ -27,8 +27,8 @@
                                 products of matrices, graphs, the square of a graph in PCGAMG, smoothing of a prolongator
     coo.c, coo_values.c, coo_parallel.c
                                 lists of coordinates
-    matmat_parallel.c, ghost_rows.c, transpose_parallel.c
-                                products and transposes of parallel matrices, by lists of coordinates
+    matmat_parallel.c, ghost_rows.c, transpose.c
+                                products of parallel matrices and transposes, by lists of coordinates
     cuda.c, create.c            additions for the CUDA parent, creation and conversion
     ops.c                       the table of operations, which refers to all other files; no file refers to it
 */
@@ -161,6 +161,7 @@ typedef enum {
   AIJFMT_WHY_GRAPH,      /* PETSc's function made the graph */
   AIJFMT_WHY_PATTERN,    /* the host found the pattern of a product of matrices */
   AIJFMT_WHY_NUMERIC,    /* the host computed the values of a product of matrices */
+  AIJFMT_WHY_TRANSPOSE,  /* the parent type made the last transposed matrix */
   AIJFMT_WHY_COO,        /* the host sorted the last COO list or sums its values */
   AIJFMT_WHY_COUNT
 } AIJFmtWhy;
@@ -437,14 +438,16 @@ PETSC_INTERN PetscErrorCode AIJFmtCooFree(AIJFmtCoo **);
 PETSC_INTERN PetscErrorCode AIJFmtCooShare(Mat, const Mat_AIJFmt *, Mat, Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCooStay(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtCooText(const AIJFmtCoo *, char[], size_t);
-PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_SeqAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
+PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_AIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
 
 /* coo_values.c */
 PETSC_INTERN PetscErrorCode MatSetValuesCOO_AIJFmt(Mat, const PetscScalar[], InsertMode);
 
 /* coo_parallel.c */
-PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_MPIAIJFmt(Mat, PetscCount, PetscInt[], PetscInt[]);
 PETSC_INTERN PetscErrorCode MatSetOption_MPIAIJFmt(Mat, MatOption, PetscBool);
+
+/* transpose.c */
+PETSC_INTERN PetscErrorCode MatTranspose_AIJFmt(Mat, MatReuse, Mat *);
 
 /* cuda.c */
 PETSC_INTERN PetscErrorCode AIJFmtCudaAdopt(Mat, Mat_AIJFmt *, const Mat_AIJFmt *);

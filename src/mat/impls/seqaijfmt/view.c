@@ -249,6 +249,9 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
   if (info->graphs + info->fallbacks_graph + info->patterns + info->fallbacks_pattern > 0)
     Print(p, "on the GPU: graphs %.0f, patterns of products of matrices %.0f; by PETSc: %.0f, %.0f", info->graphs,
           info->patterns, info->fallbacks_graph, info->fallbacks_pattern);
+  if (info->transposes + info->fallbacks_transpose > 0)
+    Print(p, "transposed matrices made on the GPU: %.0f; by the parent type: %.0f", info->transposes,
+          info->fallbacks_transpose);
   if (spmv_scratch_bytes() > 0)
     Print(p, "kept on the GPU by this process for new values of products: %lld bytes", (long long)spmv_scratch_bytes());
   PetscCall(p->error);

@@ -166,7 +166,8 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   if (transposed) PetscCall(PetscPackAll(h->comm, &values));
   if (!pattern) PetscCall(ForgetPattern(h, m));
   m->seen.pattern = A->nonzerostate;
-  if (transposed && (!pattern || !values)) PetscCall(AIJFmtTransposeParallel(A, &m->T));
+  if (transposed && (!pattern || !values))
+    PetscCall(MatTranspose(A, m->T ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->T));
   if (transposed) A = m->T;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
   PetscCall(GetBlock(h, &m->block, mine, x, PETSC_FALSE));
