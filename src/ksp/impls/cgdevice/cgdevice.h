@@ -72,7 +72,6 @@ PETSC_INTERN PetscErrorCode CGDevPrecisionView(const KSPDevice *, PetscViewer);
 /* matrix.c, engine.c: prepare a solve, or leave a reason in s->reason */
 PETSC_INTERN PetscErrorCode CGDevMatrixCsr(KSP_CGDevice *, Mat);
 PETSC_INTERN PetscErrorCode CGDevEngineGet(KSP, KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevEngineForget(KSP_CGDevice *);
 
 /* iterate.c */
 PETSC_INTERN PetscErrorCode CGDevIterate(KSP, KSPDevice *);

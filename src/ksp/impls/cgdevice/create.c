@@ -35,11 +35,22 @@ static PetscErrorCode Forget(KSPDevice *device)
   KSP_CGDevice *s = (KSP_CGDevice *)device;
 
   PetscFunctionBegin;
-  PetscCall(CGDevEngineForget(s));
   PetscCall(CGDevRoundedForget(s));
   AIJFmtVectorFree(&s->exec, &s->r);
   s->residual_away = s->value_unknown = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SpmvStatus Make(KSPDevice *s, const void *wanted)
+{
+  return spmv_cg_create((const SpmvCgOptions *)wanted, &s->exec, &((KSP_CGDevice *)s)->engine);
+}
+
+static void Unmake(KSPDevice *s) { spmv_cg_destroy(&((KSP_CGDevice *)s)->engine); }
+
+static SpmvStatus History(KSPDevice *s, int64_t first, int64_t n, double norms[])
+{
+  return spmv_cg_history(((KSP_CGDevice *)s)->engine, first, n, norms, &s->exec);
 }
 
 static void Info(const KSPDevice *device, KSPDeviceInfo *info)
@@ -104,6 +115,9 @@ KSPDevClass CGDevClass = {.type        = KSPCGDEVICE,
                           .engine      = Engine,
                           .vectors     = Vectors,
                           .iterate     = CGDevIterate,
+                          .make        = Make,
+                          .unmake      = Unmake,
+                          .history     = History,
                           .forget      = Forget,
                           .info        = Info,
                           .view        = CGDevPrecisionView};

@@ -9,19 +9,6 @@
    than the second-level cache: 40 MB is that of an A100, the smallest GPU in use. */
 static const double persistent_bytes = 40e6, persistent_nonzeros = 3.9e-6 / 9.5e-12, persistent_per_row = 47 / 9.5;
 
-PetscErrorCode CGDevEngineForget(KSP_CGDevice *s)
-{
-  SpmvCgInfo info;
-
-  PetscFunctionBegin;
-  if (s->engine) {
-    spmv_cg_info(s->engine, &info);
-    s->graphs += info.graphs;
-  }
-  spmv_cg_destroy(&s->engine);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static SpmvCgMode EngineMode(KSPDeviceMode mode)
 {
   if (mode == KSP_DEVICE_CHUNK) return SPMV_CG_CHUNK;
@@ -49,18 +36,6 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPDeviceMode *mode)
                   (double)nonzeros <= persistent_nonzeros + persistent_per_row * (double)A->rmap->n
               ? KSP_DEVICE_PERSISTENT
               : KSP_DEVICE_GRAPH;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ReuseOrCreate(KSP_CGDevice *s, const SpmvCgOptions *wanted)
-{
-  PetscBool current;
-
-  PetscFunctionBegin;
-  PetscCall(KSPDevEngineIsCurrent(KSPDEV(s), wanted, &s->engine_options, sizeof *wanted, &current));
-  if (s->engine && current) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CGDevEngineForget(s));
-  KSPDevTry(s, spmv_cg_create(wanted, &s->exec, &s->engine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,7 +80,7 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPDeviceMo
     wanted.product     = spmv_operator_product;
     wanted.product_ctx = &s->matrix.call;
   }
-  PetscCall(ReuseOrCreate(s, &wanted));
+  PetscCall(KSPDevEngineGet(KSPDEV(s), &wanted, &s->engine_options, sizeof wanted));
   if (mode == KSP_DEVICE_PERSISTENT && s->mixed.on && !s->reason[0])
     PetscCall(CGDevMixedDecline(ksp, s, "the persistent kernel multiplies by the CSR in double precision"));
   s->used = mode;

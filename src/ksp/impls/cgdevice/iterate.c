@@ -97,23 +97,6 @@ static PetscErrorCode SetReason(KSP ksp, const CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reports the norms of iterations first .. last to PETSc */
-static PetscErrorCode TellNorms(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, int64_t first, int64_t last)
-{
-  double norms[KSPDEV_MONITOR_STEP];
-
-  PetscFunctionBegin;
-  while (run->watch.want_norms && first <= last) {
-    const int64_t n = PetscMin(last - first + 1, KSPDEV_MONITOR_STEP);
-
-    AIJFmtCallSpmv(&s->exec, spmv_cg_history(s->engine, first, n, norms, &s->exec));
-    for (int64_t i = 0; i < n; i++)
-      PetscCall(KSPDevTellNorm(ksp, (PetscInt)(run->offset + first + i), (PetscReal)norms[i]));
-    first += n;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Calls PETSc's test for the last iteration. The engine's test has the same result, but PETSc's prints more with -info,
    and may count the maximum number of iterations as success. */
 static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
@@ -135,7 +118,8 @@ static PetscErrorCode Conclude(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
   const PetscBool     check  = s->mixed.on && result->reason != SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(TellNorms(ksp, s, run, before + 1, result->completed - (check ? 1 : 0)));
+  if (run->watch.want_norms)
+    PetscCall(KSPDevTellNorms(ksp, KSPDEV(s), run->offset, before + 1, result->completed - (check ? 1 : 0)));
   if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
   else if (result->completed > before) PetscCall(TestLast(ksp, run));
   if (!ksp->reason && !s->reason[0]) PetscCall(SetReason(ksp, run));

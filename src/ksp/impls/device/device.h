@@ -91,7 +91,10 @@ struct KSPDevClass {
   PetscErrorCode (*engine)(KSP, KSPDevice *);                       /* makes or keeps it, with its preconditioner */
   PetscErrorCode (*vectors)(KSP, KSPDevice *);                      /* places those besides x */
   PetscErrorCode (*iterate)(KSP, KSPDevice *);
-  PetscErrorCode (*forget)(KSPDevice *);                  /* frees the engine and its data */
+  SpmvStatus (*make)(KSPDevice *, const void *wanted); /* makes an engine with these options */
+  void (*unmake)(KSPDevice *);
+  SpmvStatus (*history)(KSPDevice *, int64_t first, int64_t n, double norms[]);
+  PetscErrorCode (*forget)(KSPDevice *);                  /* frees what belongs to the engine */
   void (*info)(const KSPDevice *, KSPDeviceInfo *);       /* adds what the engine has */
   PetscErrorCode (*view)(const KSPDevice *, PetscViewer); /* more lines, or NULL */
   PetscErrorCode (*create_parent)(KSP);                   /* PETSc's creator; set by KSPDevRegister() */
@@ -111,22 +114,17 @@ PETSC_INTERN PetscErrorCode KSPSetFromOptions_Device(KSP, AIJFmtOptionItems);
 PETSC_INTERN PetscErrorCode KSPView_Device(KSP, PetscViewer);
 
 /* state.c */
-PETSC_INTERN PetscErrorCode KSPDevRefuse(KSPDevice *, SpmvStatus);
 PETSC_INTERN void           KSPDevEngineBegin(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevEngineEnd(KSP, KSPDevice *, size_t history);
-PETSC_INTERN PetscErrorCode KSPDevRefuseAll(KSP, KSPDevice *, SpmvStatus);
 PETSC_INTERN PetscErrorCode KSPDevVectorPlace(KSPDevice *, AIJFmtVector *, Vec);
 PETSC_INTERN PetscErrorCode KSPDevAgree(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevCountCycles(KSPDevice *, int64_t cycles);
-/* Whether the engine was made for the product, the cycle and the options of now, which become its key if not. wanted,
+/* Keeps the engine if it was made for the product, the cycle and the options of now, or makes another one. wanted,
    options: of that many bytes, those of now and of the engine */
-PETSC_INTERN PetscErrorCode KSPDevEngineIsCurrent(KSPDevice *, const void *wanted, void *options, size_t bytes,
-                                                  PetscBool *current);
-
-/* accept.c: gives a reason if the matrix, of one process or of several, or its null space cannot be served by an
-   engine */
-PETSC_INTERN PetscErrorCode KSPDevWhyMatrix(const KSPDevice *, Mat, const char **why);
-PETSC_INTERN PetscErrorCode KSPDevWhyNullSpace(PC, Mat, const char **why);
+PETSC_INTERN PetscErrorCode KSPDevEngineGet(KSPDevice *, const void *wanted, void *options, size_t bytes);
+PETSC_INTERN void           KSPDevEngineForget(KSPDevice *);
+/* Reports the norms of iterations first .. last of the engine to PETSc, where they are number offset + first, ... */
+PETSC_INTERN PetscErrorCode KSPDevTellNorms(KSP, KSPDevice *, int64_t offset, int64_t first, int64_t last);
 
 /* matrix.c, pc.c: prepare a solve, or leave a reason in s->reason */
 PETSC_INTERN PetscErrorCode KSPDevMatrixPlan(KSP, KSPDevice *, Mat, Vec);
@@ -158,13 +156,14 @@ PETSC_INTERN void           KSPDevSetReason(KSP, SpmvReason, KSPConvergedReason 
    KSPDevTryAll(). */
 #define KSPDevTry(s, call)                                                                                             \
   do {                                                                                                                 \
-    PetscCall(KSPDevRefuse(KSPDEV(s), (call)));                                                                        \
+    PetscCall(AIJFmtRefuse(&(s)->exec, (call), (s)->reason));                                                          \
     if ((s)->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);                                                            \
   } while (0)
 
 /* The same for all processes of a solve, whose engines have done the same calls */
 #define KSPDevTryAll(ksp, s, call)                                                                                     \
   do {                                                                                                                 \
-    PetscCall(KSPDevRefuseAll(ksp, KSPDEV(s), (call)));                                                                \
+    SpmvStatus kspdev_status_ = (call);                                                                                \
+    PetscCall(PetscPackRefuse(PetscObjectComm((PetscObject)(ksp)), &(s)->exec, &kspdev_status_, (s)->reason));         \
     if ((s)->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);                                                            \
   } while (0)

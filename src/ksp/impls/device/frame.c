@@ -38,6 +38,7 @@ PetscErrorCode KSPDevStateRequire(KSP ksp, const KSPDevClass *of, void *state)
 static PetscErrorCode Forget(KSPDevice *s)
 {
   PetscFunctionBegin;
+  KSPDevEngineForget(s);
   PetscCall(s->of->forget(s));
   PetscCall(KSPDevMatrixForget(s));
   PetscCall(KSPDevPCForget(s));
@@ -59,18 +60,38 @@ AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
 
 /* ---- a solve ---- */
 
+/* Gives a reason if the matrix, of one process or of several, or its null space cannot be served by an engine */
+static PetscErrorCode WhySystem_KSPDevice(KSP ksp, const KSPDevice *s, const char **why)
+{
+  PetscBool    aij, cusparse, multigrid;
+  MatNullSpace null_space;
+  Mat          A;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, s->several ? MATMPIAIJ : MATSEQAIJ, &aij));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCall(MatGetNullSpace(A, &null_space));
+  PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
+  if (null_space && !multigrid) *why = "the matrix has a null space"; /* a multigrid cycle projects it out */
+  else if (!aij && s->several) *why = "the matrix is not of type mpiaij or one that is derived from it";
+  else if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
+  else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)
+    *why = "the matrix is not square, is empty or has no values";
+  else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Gives a reason for each feature of the parent that no engine has, and for systems that no engine takes */
 static PetscErrorCode Accept(KSP ksp, KSPDevice *s)
 {
   char        text[SPMV_MESSAGE_MAX];
   const char *why = NULL;
   PetscMPIInt size;
-  Mat         A;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   s->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
     why = "scalars are neither real double nor real single";
   else if (s->mode == KSP_DEVICE_HOST) {
@@ -82,8 +103,7 @@ static PetscErrorCode Accept(KSP ksp, KSPDevice *s)
   else if (ksp->reason == KSP_DIVERGED_PC_FAILED) why = "the set-up of the preconditioner failed";
   if (!why) PetscCall(s->of->why_parent(ksp, s, &why));
   if (!why && spmv_device_count(text) == 0) why = text;
-  if (!why) PetscCall(KSPDevWhyNullSpace(ksp->pc, A, &why));
-  if (!why) PetscCall(KSPDevWhyMatrix(s, A, &why));
+  if (!why) PetscCall(WhySystem_KSPDevice(ksp, s, &why));
   if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscCall(KSPDevAgree(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);

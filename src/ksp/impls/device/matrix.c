@@ -125,29 +125,11 @@ static PetscErrorCode GetHalo(KSPDevice *s, Mat A, PetscInt ghosts, const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OthersPlan(KSPDevice *s, Mat A, Vec x)
-{
-  KSPDevMatrix      *m     = &s->matrix;
-  AIJFmtPlanOnDevice found = {.plan = NULL};
-
-  PetscFunctionBegin;
-  m->call.ghost_plan = NULL;
-  m->serial[1]       = 0;
-  if (A->cmap->n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetPlan(s, &m->others, A, x, &found));
-  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  m->call.ghost_plan = found.plan;
-  m->call.ghost_work = found.work;
-  m->serial[1]       = found.serial;
-  m->nonzeros += (PetscInt)found.plan->nnz;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Collective: either all processes have a reason, or none has */
 static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
 {
   KSPDevMatrix      *m     = &s->matrix;
-  AIJFmtPlanOnDevice found = {.plan = NULL};
+  AIJFmtPlanOnDevice found = {.plan = NULL}, of_others = {.plan = NULL};
   const PetscInt    *ghost;
   PetscBool          same;
   Mat                mine, others;
@@ -157,9 +139,13 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
   PetscCall(MinePlan(s, mine, x, &found));
-  if (!s->reason[0]) PetscCall(OthersPlan(s, others, x));
+  if (!s->reason[0] && others->cmap->n > 0) PetscCall(GetPlan(s, &m->others, others, x, &of_others));
   PetscCall(KSPDevAgree(ksp, s));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  m->call.ghost_plan = of_others.plan;
+  m->call.ghost_work = of_others.work;
+  m->serial[1]       = of_others.serial;
+  if (of_others.plan) m->nonzeros += (PetscInt)of_others.plan->nnz;
   same = m->id == ((PetscObject)A)->id && m->pattern == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscPackAll(s->all.comm, &same));
   if (!same) PetscCall(GetHalo(s, A, others->cmap->n, ghost));

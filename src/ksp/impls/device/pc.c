@@ -47,26 +47,15 @@ static PetscErrorCode GetCycle(KSP ksp, KSPDevice *s)
 /* unit and result are work vectors */
 static PetscErrorCode GetPoint(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
-  PetscBool  current = PETSC_FALSE;
-  SpmvStatus status  = SPMV_SUCCESS;
+  PetscBool  renewed;
   MGDevPoint wanted;
-  PetscInt   rows;
 
   PetscFunctionBegin;
   PetscCall(ForgetHierarchy(s));
   PetscCall(MGDevPointDescribe(ksp->pc, &wanted, s->reason));
   if (!s->reason[0] && ksp->pc->failedreason)
     PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));
-  if (!s->reason[0]) {
-    PetscCall(VecGetLocalSize(unit, &rows));
-    PetscCall(MGDevPointReserve(&s->pc, &wanted, rows, &s->exec, &status, &current));
-    PetscCall(KSPDevRefuse(s, status));
-  }
-  PetscCall(KSPDevAgree(ksp, s)); /* PCApply() is collective */
-  if (s->several) PetscCall(PetscPackAll(PetscObjectComm((PetscObject)ksp), &current));
-  if (s->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MGDevPointFill(&s->pc, &wanted, ksp->pc, unit, result, &s->exec, s->reason));
-  PetscCall(KSPDevAgree(ksp, s));
+  PetscCall(MGDevPointGet(&s->pc, &wanted, ksp->pc, unit, result, &s->exec, &renewed, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,13 +1,5 @@
-/* state.c - refusals of the kernel library, vectors, and agreement between processes, for all parts of a solve. */
+/* state.c - refusals of the kernel library, the engine, vectors, and agreement between processes. */
 #include "device.h"
-
-/* Turns a refusal into the reason to solve on the host, and a failure into an error: see KSPDevTry() */
-PetscErrorCode KSPDevRefuse(KSPDevice *s, SpmvStatus status)
-{
-  PetscFunctionBegin;
-  PetscCall(AIJFmtRefuse(&s->exec, status, s->reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Until KSPDevEngineEnd(), a call of the engine that fails on one of several processes goes on, because the others wait
    for its sums and ghost values */
@@ -21,24 +13,17 @@ void KSPDevEngineBegin(KSPDevice *s)
    what they left serves as initial guess if one was given, and if it is finite. */
 PetscErrorCode KSPDevEngineEnd(KSP ksp, KSPDevice *s, size_t history)
 {
-  PetscReal size = 0;
+  SpmvStatus status = SPMV_SUCCESS;
+  PetscReal  size   = 0;
 
   PetscFunctionBegin;
-  if (!s->reason[0]) PetscCall(KSPDevRefuseAll(ksp, s, SPMV_SUCCESS));
+  if (!s->reason[0]) PetscCall(PetscPackRefuse(PetscObjectComm((PetscObject)ksp), &s->exec, &status, s->reason));
   s->exec.failure = NULL;
   if (!s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->reason       = KSP_CONVERGED_ITERATING;
   ksp->res_hist_len = history;
   if (!ksp->guess_zero) PetscCall(VecNorm(ksp->vec_sol, NORM_INFINITY, &size));
   if (ksp->guess_zero || PetscIsInfOrNanReal(size)) PetscCall(VecZeroEntries(ksp->vec_sol));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* See KSPDevTryAll() */
-PetscErrorCode KSPDevRefuseAll(KSP ksp, KSPDevice *s, SpmvStatus status)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPackRefuse(PetscObjectComm((PetscObject)ksp), &s->exec, &status, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,18 +55,46 @@ PetscErrorCode KSPDevCountCycles(KSPDevice *s, int64_t cycles)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPDevEngineIsCurrent(KSPDevice *s, const void *wanted, void *options, size_t bytes, PetscBool *current)
+/* Keeps the number of its graphs */
+void KSPDevEngineForget(KSPDevice *s)
+{
+  KSPDeviceInfo info = {.graphs = 0};
+
+  s->of->info(s, &info);
+  s->graphs += info.graphs;
+  s->of->unmake(s);
+  s->engine_key = (KSPDevEngineKey){.cycle = 0}; /* that of no engine: each product has serial numbers */
+}
+
+PetscErrorCode KSPDevEngineGet(KSPDevice *s, const void *wanted, void *options, size_t bytes)
 {
   KSPDevEngineKey now = {.rounded = s->matrix.call.rounded};
-  PetscBool       same;
+  PetscBool       key, same;
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(now.product, s->matrix.serial, KSPDEV_PARTS));
   if (s->pc.kind == SPMV_PC_FUNCTION) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
-  PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &same));
-  PetscCall(PetscMemcmp(wanted, options, bytes, current));
-  if (!same) *current = PETSC_FALSE;
+  PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &key));
+  PetscCall(PetscMemcmp(wanted, options, bytes, &same));
+  if (key && same) PetscFunctionReturn(PETSC_SUCCESS);
+  KSPDevEngineForget(s);
+  KSPDevTry(s, s->of->make(s, wanted));
   s->engine_key = now;
   PetscCall(PetscMemcpy(options, wanted, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDevTellNorms(KSP ksp, KSPDevice *s, int64_t offset, int64_t first, int64_t last)
+{
+  double norms[KSPDEV_MONITOR_STEP];
+
+  PetscFunctionBegin;
+  while (first <= last) {
+    const int64_t n = PetscMin(last - first + 1, KSPDEV_MONITOR_STEP);
+
+    AIJFmtCallSpmv(&s->exec, s->of->history(s, first, n, norms));
+    for (int64_t i = 0; i < n; i++) PetscCall(KSPDevTellNorm(ksp, (PetscInt)(offset + first + i), (PetscReal)norms[i]));
+    first += n;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

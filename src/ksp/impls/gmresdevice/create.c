@@ -42,6 +42,18 @@ static PetscErrorCode Install(KSP ksp, KSPDevice *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static SpmvStatus Make(KSPDevice *s, const void *wanted)
+{
+  return spmv_gmres_create((const SpmvGmresOptions *)wanted, &s->exec, &((KSP_GMRESDevice *)s)->engine);
+}
+
+static void Unmake(KSPDevice *s) { spmv_gmres_destroy(&((KSP_GMRESDevice *)s)->engine); }
+
+static SpmvStatus History(KSPDevice *s, int64_t first, int64_t n, double norms[])
+{
+  return spmv_gmres_history(((KSP_GMRESDevice *)s)->engine, first, n, norms, &s->exec);
+}
+
 static void Info(const KSPDevice *device, KSPDeviceInfo *info)
 {
   const KSP_GMRESDevice *s      = (const KSP_GMRESDevice *)device;
@@ -99,6 +111,9 @@ KSPDevClass GMRESDevClass = {.type        = KSPGMRESDEVICE,
                              .engine      = GMRESDevEngine,
                              .vectors     = GMRESDevVectors,
                              .iterate     = GMRESDevIterate,
+                             .make        = Make,
+                             .unmake      = Unmake,
+                             .history     = History,
                              .forget      = GMRESDevForget,
                              .info        = Info};
 

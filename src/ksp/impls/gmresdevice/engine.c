@@ -17,25 +17,11 @@ PetscErrorCode GMRESDevWhyParent(KSP ksp, KSPDevice *s, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EngineForget(KSP_GMRESDevice *s)
-{
-  SpmvGmresInfo info;
-
-  PetscFunctionBegin;
-  if (s->engine) {
-    spmv_gmres_info(s->engine, &info);
-    s->graphs += info.graphs;
-  }
-  spmv_gmres_destroy(&s->engine);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode GMRESDevForget(KSPDevice *device)
 {
   KSP_GMRESDevice *s = (KSP_GMRESDevice *)device;
 
   PetscFunctionBegin;
-  PetscCall(EngineForget(s));
   AIJFmtVectorFree(&s->exec, &s->b);
   AIJFmtVectorFree(&s->exec, &s->seen);
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&s->work[i]));
@@ -97,7 +83,6 @@ PetscErrorCode GMRESDevEngine(KSP ksp, KSPDevice *device)
 {
   KSP_GMRESDevice *s = (KSP_GMRESDevice *)device;
   SpmvGmresOptions wanted;
-  PetscBool        current;
   Mat              A;
 
   PetscFunctionBegin;
@@ -109,10 +94,7 @@ PetscErrorCode GMRESDevEngine(KSP ksp, KSPDevice *device)
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Wanted(ksp, s, A, &wanted));
   s->used = wanted.mode == SPMV_GMRES_GRAPH ? KSP_DEVICE_GRAPH : KSP_DEVICE_CHUNK;
-  PetscCall(KSPDevEngineIsCurrent(device, &wanted, &s->engine_options, sizeof wanted, &current));
-  if (s->engine && current) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(EngineForget(s));
-  KSPDevTry(s, spmv_gmres_create(&wanted, &s->exec, &s->engine));
+  PetscCall(KSPDevEngineGet(device, &wanted, &s->engine_options, sizeof wanted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,22 +22,6 @@ static PetscErrorCode SetReason(KSP ksp, const SpmvGmresResult *result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reports the norms of iterations first .. last to PETSc */
-static PetscErrorCode TellNorms(KSP ksp, KSP_GMRESDevice *s, int64_t first, int64_t last)
-{
-  double norms[KSPDEV_MONITOR_STEP];
-
-  PetscFunctionBegin;
-  while (first <= last) {
-    const int64_t n = PetscMin(last - first + 1, KSPDEV_MONITOR_STEP);
-
-    AIJFmtCallSpmv(&s->exec, spmv_gmres_history(s->engine, first, n, norms, &s->exec));
-    for (int64_t i = 0; i < n; i++) PetscCall(KSPDevTellNorm(ksp, (PetscInt)(first + i), (PetscReal)norms[i]));
-    first += n;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Copies the solution after the last call of the engine to `to`. If the device cannot give it, `to` gets a solution of
    fewer iterations, and there is a reason to solve on the host. */
 static PetscErrorCode Look(KSP ksp, KSP_GMRESDevice *s, Vec to)
@@ -70,7 +54,7 @@ static PetscErrorCode Conclude(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *w
           : PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (watch->want_norms) PetscCall(TellNorms(ksp, s, before + 1, result->iterations));
+  if (watch->want_norms) PetscCall(KSPDevTellNorms(ksp, KSPDEV(s), 0, before + 1, result->iterations));
   ksp->its = (PetscInt)result->iterations;
   if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
   if (tested && result->iterations > before)

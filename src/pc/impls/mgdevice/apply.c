@@ -5,11 +5,13 @@
 #include "pctypes.h"
 #include "sys/totals.h"
 
+/* Counts an application by PETSc. why: the reason if the hierarchy serves. s: NULL for a PC that is not ours */
 static PetscErrorCode ByPetsc(PC_MGDevice *s, const char why[])
 {
   PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   s->applies_petsc++;
-  if (why) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
+  if (s->serves) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
   PetscPackCountCycle(s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,60 +88,52 @@ PetscErrorCode MGDevCycleOnce(PC pc, PC_MGDevice *s, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Cycle(PC pc, PC_MGDevice *s, Vec b, Vec x)
-{
-  PetscFunctionBegin;
-  PetscCall(MGDevCycleOnce(pc, s, b, x));
-  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  s->applies_device++;
-  PetscPackCountCycle("");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCApply_MGDevice(PC pc, Vec b, Vec x)
 {
-  PC_MGDevice *s;
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
-  if (!s) {
-    PetscUseTypeMethod(pc, apply, b, x); /* the PC uses PETSc's operations again */
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
+  if (s && s->serves) {
+    s->reason[0] = 0;
+    PetscCall(MGDevCycleOnce(pc, s, b, x));
+    if (!s->reason[0]) {
+      s->applies_device++;
+      PetscPackCountCycle("");
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
-  if (s->serves) s->reason[0] = 0;
-  if (s->serves) PetscCall(Cycle(pc, s, b, x));
-  if (!s->serves) {
-    PetscCall(ByPetsc(s, NULL));
-    PetscCall((*s->parent.apply)(pc, b, x));
-  }
+  PetscCall(ByPetsc(s, NULL));
+  PetscCall((*petsc->apply)(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCApplyTranspose_MGDevice(PC pc, Vec b, Vec x)
 {
-  PC_MGDevice *s;
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
-  if (s) PetscCall(ByPetsc(s, s->serves ? "a transposed application" : NULL));
-  if (s) PetscCall((*s->parent.applytranspose)(pc, b, x));
-  else PetscUseTypeMethod(pc, applytranspose, b, x);
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
+  PetscCall(ByPetsc(s, "a transposed application"));
+  PetscCall((*petsc->applytranspose)(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Column by column */
 PetscErrorCode PCMatApply_MGDevice(PC pc, Mat B, Mat X)
 {
-  PC_MGDevice *s;
-  PetscInt     columns;
-  Vec          b, x;
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
+  PetscInt             columns;
+  Vec                  b, x;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
   if (!s || !s->serves) {
-    if (s) PetscCall(ByPetsc(s, NULL));
-    if (s) PetscCall((*s->parent.matapply)(pc, B, X));
-    else PetscUseTypeMethod(pc, matapply, B, X);
+    PetscCall(ByPetsc(s, NULL));
+    PetscCall((*petsc->matapply)(pc, B, X));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetSize(B, NULL, &columns));
@@ -208,22 +202,17 @@ PetscErrorCode PCApplyRichardson_MGDevice(PC pc, Vec b, Vec x, Vec w, PetscReal 
                                           PetscInt its, PetscBool zero, PetscInt *done,
                                           PCRichardsonConvergedReason *reason)
 {
-  RichardsonTest test = {rtol, abstol, 0};
-  PC_MGDevice   *s;
-  PetscBool      one;
+  RichardsonTest       test = {rtol, abstol, 0};
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
-  if (!s) {
-    PetscUseTypeMethod(pc, applyrichardson, b, x, w, rtol, abstol, dtol, its, zero, done, reason);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  one = ((const PC_MG *)pc->data)->cyclesperpcapply == 1 ? PETSC_TRUE : PETSC_FALSE;
-  if (s->serves && one) PetscCall(Richardson(pc, s, b, x, w, &test, its, zero, done, reason));
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
+  if (s && s->serves && ((const PC_MG *)pc->data)->cyclesperpcapply == 1)
+    PetscCall(Richardson(pc, s, b, x, w, &test, its, zero, done, reason));
   else {
-    PetscCall(
-        ByPetsc(s, s->serves ? "several cycles for each application, where Richardson's iteration takes one" : NULL));
-    PetscCall((*s->parent.applyrichardson)(pc, b, x, w, rtol, abstol, dtol, its, zero, done, reason));
+    PetscCall(ByPetsc(s, "several cycles for each application, where Richardson's iteration takes one"));
+    PetscCall((*petsc->applyrichardson)(pc, b, x, w, rtol, abstol, dtol, its, zero, done, reason));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

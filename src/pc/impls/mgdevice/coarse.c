@@ -239,35 +239,23 @@ static SpmvStatus Function(void *ctx, const void *b, void *x, SpmvExec *exec)
                                                 : SPMV_SUCCESS;
 }
 
-/* Describes the coarsest level, whose solver is set up */
-static PetscErrorCode CoarseDescribe_MGDevice(KSP coarse, PetscInt *rows, PetscBool *direct)
-{
-  Mat A;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetOperators(coarse, &A, NULL));
-  PetscCall(IsDirect(coarse, direct));
-  *rows = A->rmap->n;
-  if (*rows > MGDEV_INVERSE_MAX) *direct = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A solver that the cycle calls must be set up, but nothing is taken from it */
 PetscErrorCode MGDevCoarseHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
 {
   const KSP coarse = ((const PC_MG *)pc->data)->levels[0]->smoothd;
-  PetscInt  rows   = 0;
-  PetscBool direct = PETSC_FALSE, same = PETSC_TRUE;
+  PetscBool direct, same = PETSC_TRUE;
   MGDevKey  now;
+  Mat       A;
 
   PetscFunctionBegin;
   if (pc != h->pc || coarse != h->coarse || coarse->setupstage != KSP_SETUP_NEWRHS || !coarse->pc->setupcalled)
     *holds = PETSC_FALSE;
   if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CoarseDescribe_MGDevice(coarse, &rows, &direct));
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(IsDirect(coarse, &direct));
   PetscCall(MGDevKeyGet(coarse->pc, &now));
   if (h->inverse_key.id) PetscCall(PetscMemcmp(&now, &h->inverse_key, sizeof now, &same));
-  if (!same || rows != h->rows || direct != h->direct) *holds = PETSC_FALSE;
+  if (!same || A->rmap->n != h->rows || direct != h->direct) *holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,12 +265,15 @@ PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options
   const PC_MG   *mg     = (const PC_MG *)pc->data;
   const PetscInt before = h->rows;
   PetscBool      direct;
+  Mat            A;
 
   PetscFunctionBegin;
   h->pc     = pc;
   h->coarse = mg->levels[0]->smoothd;
-  PetscCall(CoarseDescribe_MGDevice(h->coarse, &h->rows, &h->direct));
-  direct = h->direct;
+  PetscCall(KSPGetOperators(h->coarse, &A, NULL));
+  PetscCall(IsDirect(h->coarse, &h->direct));
+  h->rows = A->rmap->n;
+  direct  = h->direct && h->rows <= MGDEV_INVERSE_MAX ? PETSC_TRUE : PETSC_FALSE;
   if (h->several) PetscCall(PetscPackAll(h->comm, &direct));
   if (direct) PetscCall(GetInverse(h, before));
   else if (h->inverse) PetscCall(MGDevCoarseForget(h));

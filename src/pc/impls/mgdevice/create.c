@@ -45,13 +45,16 @@ static PetscErrorCode GiveBack(PC pc, const PC_MGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MGDevStateGet(PC pc, PC_MGDevice **s)
+PetscErrorCode MGDevStateGet(PC pc, PC_MGDevice **s, const struct _PCOps **petsc)
 {
   PetscFunctionBegin;
+  if (petsc) *petsc = pc->ops; /* gcc does not see that callers stop at an error */
   PetscCall(PetscPackStateQuery((PetscObject)pc, key, (void **)s));
-  if (!*s || pc->ops->setup == ours.setup) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GiveBack(pc, *s));
-  *s = NULL;
+  if (*s && pc->ops->setup != ours.setup) {
+    PetscCall(GiveBack(pc, *s));
+    *s = NULL;
+  }
+  if (petsc && *s) *petsc = &(*s)->parent;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,53 +82,46 @@ static PetscErrorCode Free(void *context)
 }
 AIJFMT_CONTAINER_DESTRUCTOR(Destructor, Free)
 
-static PetscErrorCode CompareFromOptions(PC pc, PC_MGDevice *s, AIJFmtOptionItems PetscOptionsObject)
-{
-  PetscBool compare = s->compare, set;
-
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Multigrid on the device");
-  PetscCall(PetscOptionsBool("-pc_mgdevice_compare", "Compare the cycle in single precision with PETSc's at set-up",
-                             "PCMGDeviceSetCompare", compare, &compare, &set));
-  PetscOptionsHeadEnd();
-  if (set) PetscCall(PCMGDeviceSetCompare(pc, compare));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode SetFromOptions(PC pc, AIJFmtOptionItems PetscOptionsObject)
 {
-  PC_MGDevice *s;
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
+  PetscBool            compare, set = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
   if (s) PetscCall(MGDevHierarchySetFromOptions(s->hierarchy, pc));
-  if (s) PetscCall(CompareFromOptions(pc, s, PetscOptionsObject));
-  if (s) PetscCall((*s->parent.setfromoptions)(pc, PetscOptionsObject));
-  else PetscTryTypeMethod(pc, setfromoptions, PetscOptionsObject);
+  PetscOptionsHeadBegin(PetscOptionsObject, "Multigrid on the device");
+  if (s)
+    PetscCall(PetscOptionsBool("-pc_mgdevice_compare", "Compare the cycle in single precision with PETSc's at set-up",
+                               "PCMGDeviceSetCompare", s->compare, &compare, &set));
+  PetscOptionsHeadEnd();
+  if (set) PetscCall(PCMGDeviceSetCompare(pc, compare));
+  PetscCall((*petsc->setfromoptions)(pc, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Reset(PC pc)
 {
-  PC_MGDevice *s;
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
   if (s) PetscCall(MGDevStateForget(s));
-  if (s) PetscCall((*s->parent.reset)(pc));
-  else PetscTryTypeMethod(pc, reset);
+  PetscCall((*petsc->reset)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* s is NULL if only the set-up operation was replaced: MGDevStateGet() has then restored PETSc's destroy operation */
 static PetscErrorCode Destroy(PC pc)
 {
-  PC_MGDevice *s;
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
   PetscErrorCode (*destroy)(PC);
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
-  destroy = s ? s->parent.destroy : pc->ops->destroy;
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
+  destroy = petsc->destroy;
   PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
   PetscCall((*destroy)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,7 +134,7 @@ static PetscErrorCode Derive(PC pc)
   PC_MGDevice   *s;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s)); /* a gamg made from our mg becomes PETSc's again */
+  PetscCall(MGDevStateGet(pc, &s, NULL)); /* a gamg made from our mg becomes PETSc's again */
   PetscCall(PetscNew(&s));
   PetscCall(MGDevHierarchyCreate(NULL, &s->hierarchy));
   s->compare = PETSC_TRUE;
@@ -192,7 +188,7 @@ PetscErrorCode PCMGDeviceSetSinglePrecision(PC pc, PetscBool single)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveBool(pc, single, 2);
-  PetscCall(MGDevStateGet(pc, &s));
+  PetscCall(MGDevStateGet(pc, &s, NULL));
   if (s) PetscCall(MGDevHierarchySetPrecision(s->hierarchy, single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,7 +225,7 @@ PetscErrorCode PCMGDeviceSetCompare(PC pc, PetscBool compare)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveBool(pc, compare, 2);
-  PetscCall(MGDevStateGet(pc, &s));
+  PetscCall(MGDevStateGet(pc, &s, NULL));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   if (compare && !s->compare) s->prepared = -1; /* compare the existing cycle, too */
   s->compare = compare;

@@ -72,7 +72,6 @@ static PetscErrorCode ForgetLevels(MGDevHierarchy h)
   PetscCall(MGDevCoarseForget(h));
   MGDevNullSpaceForget(h);
   MGDevRoundedFree(h, &h->single.inverse);
-  h->single.scale_id = 0;
   h->levels = h->rows = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,16 +131,6 @@ static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SingleScale(MGDevHierarchy h, const PC_MG_Levels *finest)
-{
-  Mat A;
-
-  PetscFunctionBegin;
-  PetscCall(MGDevLevelMatrix(finest, &A));
-  PetscCall(MGDevSingleScale(h, A, finest->smoothd->work[0])); /* a work vector that is unused between two solves */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Reads the current hierarchy of PETSc into h->now. Unused bytes are zero, so that GetCycle() can compare by memcmp. */
 static PetscErrorCode Take(MGDevHierarchy h, PC pc)
 {
@@ -158,7 +147,7 @@ static PetscErrorCode Take(MGDevHierarchy h, PC pc)
   options->level       = h->now->level;
   options->scalar_type = AIJFMT_SCALAR;
   options->cycles      = (int)mg->cyclesperpcapply;
-  if (h->single.on) PetscCall(SingleScale(h, mg->levels[levels - 1]));
+  if (h->single.on) PetscCall(MGDevSingleScale(h, mg->levels[levels - 1]));
   for (PetscInt i = levels - 1; i > 0 && !h->reason[0]; i--) PetscCall(GetLevel(h, mg->levels, i));
   if (!h->reason[0]) PetscCall(MGDevCoarseGet(h, pc, options));
   if (!h->reason[0]) PetscCall(MGDevNullSpaceGet(h, pc, options));

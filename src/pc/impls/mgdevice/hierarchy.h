@@ -118,9 +118,7 @@ typedef struct {
   char              why[SPMV_MESSAGE_MAX]; /* why it is wanted but not in use */
   PetscObjectId     failed_id;             /* a matrix for which single precision was not enough, with ... */
   PetscObjectState  failed_nonzero;        /* ... this nonzero state: it is not tried again */
-  double            scale;                 /* factor of all matrices, from ... */
-  PetscObjectId     scale_id;              /* ... the finest matrix ... */
-  PetscObjectState  scale_state;           /* ... in this state */
+  double            scale;                 /* factor of all matrices, by the diagonal of the finest one */
   MGDevRoundedArray inverse;
 } MGDevSingle;
 
@@ -143,7 +141,7 @@ struct MGDevHierarchyStruct {
 
   /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
   PetscInt  rows;
-  PetscBool direct; /* on this process the solver can become an inverse */
+  PetscBool direct; /* the solver is direct on this process */
   void     *inverse;
   PetscBool singular; /* no inverse: the solver is direct, and the matrix has a null space that PETSc does not know */
   MGDevKey  inverse_key;
@@ -197,7 +195,7 @@ PETSC_INTERN PetscErrorCode MGDevCoarseForget(MGDevHierarchy);
 
 /* single.c */
 PETSC_INTERN PetscErrorCode MGDevSingleDecide(MGDevHierarchy, PC, PetscBool *single);
-PETSC_INTERN PetscErrorCode MGDevSingleScale(MGDevHierarchy, Mat finest, Vec work);
+PETSC_INTERN PetscErrorCode MGDevSingleScale(MGDevHierarchy, const PC_MG_Levels *finest);
 PETSC_INTERN void           MGDevSingleFactors(MGDevHierarchy, PetscInt level);
 PETSC_INTERN PetscErrorCode MGDevSingleBlock(MGDevHierarchy, MGDevBlock *, Mat, PetscBool transposed);
 PETSC_INTERN PetscErrorCode MGDevSinglePoint(MGDevHierarchy, MGDevSmoother *, SpmvCycleSmoother *);

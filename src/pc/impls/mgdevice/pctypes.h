@@ -4,9 +4,9 @@
   A PC of these types is a PCMG or a PCGAMG, made by PETSc's own creator. Some of its operations are ours:
 
     create.c    the types: creation, reset, destruction, the names mg and gamg for them
-    setup.c     PCSetUp() is PETSc's and then copies the hierarchy to the device; KSPSolve() checks for changes
+    setup.c     PCSetUp() is PETSc's and then copies the hierarchy to the device; KSPSolve() checks for changes; a cycle
+                in single precision against PETSc's
     apply.c     PCApply() is a cycle on the device; other applications that are built from cycles
-    compare.c   a cycle in single precision against PETSc's
     watch.c     solves with a cycle in single precision
     pcview.c    PCView(), PCMGDeviceGetInfo()
 
@@ -31,8 +31,8 @@ typedef struct {
 } PC_MGDevice;
 
 /* create.c. MGDevStateGet() gives NULL for a PC of another type, also if that type was made from ours: then it has
-   restored PETSc's operations. */
-PETSC_INTERN PetscErrorCode MGDevStateGet(PC, PC_MGDevice **);
+   restored PETSc's operations. petsc: PETSc's operations in either case, or NULL */
+PETSC_INTERN PetscErrorCode MGDevStateGet(PC, PC_MGDevice **, const struct _PCOps **petsc);
 PETSC_INTERN PetscErrorCode MGDevStateForget(PC_MGDevice *);
 
 /* setup.c */
@@ -40,8 +40,7 @@ PETSC_INTERN PetscErrorCode PCSetUp_MGDevice(PC);
 PETSC_INTERN PetscErrorCode MGDevStateUpdate(PC, PC_MGDevice *);
 PETSC_INTERN PetscErrorCode PCPreSolve_MGDevice(PC, KSP, Vec, Vec);
 
-/* compare.c, watch.c */
-PETSC_INTERN PetscErrorCode MGDevCompare(PC, PC_MGDevice *, Vec, Vec, char why[SPMV_MESSAGE_MAX]);
+/* watch.c */
 PETSC_INTERN PetscErrorCode MGDevWatchNext(KSP);
 
 /* apply.c. MGDevCycleOnce() counts nothing, and needs vectors of a kind that was placed */

@@ -3,18 +3,15 @@
 
 PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
 {
-  PC_MGDevice *s;
-  PetscBool    ascii;
+  const struct _PCOps *petsc;
+  PC_MGDevice         *s;
+  PetscBool            ascii;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(pc, &s));
-  if (!s) {
-    PetscTryTypeMethod(pc, view, viewer);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall((*s->parent.view)(pc, viewer));
+  PetscCall(MGDevStateGet(pc, &s, &petsc));
+  PetscCall((*petsc->view)(pc, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s || !ascii || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevHierarchyView(s->hierarchy, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  applications on the device %" PetscInt_FMT ", by PETSc %" PetscInt_FMT
@@ -52,7 +49,7 @@ PetscErrorCode PCMGDeviceGetInfo(PC pc, PCMGDeviceInfo *info)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(info, 2);
   *info = (PCMGDeviceInfo){.reason = ""};
-  PetscCall(MGDevStateGet(pc, &s));
+  PetscCall(MGDevStateGet(pc, &s, NULL));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   info->applies_device = s->applies_device;
   info->applies_petsc  = s->applies_petsc;

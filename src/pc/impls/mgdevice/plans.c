@@ -180,11 +180,13 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
 /* Sets m to A or its transpose, with current values */
 static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
-  const MGDevSeen now = {((PetscObject)A)->id, ((PetscObject)A)->state, A->nonzerostate, 0};
+  AIJFmtPlanOnDevice found;
+  MGDevSeen          now;
 
   PetscFunctionBegin;
   if (h->several) PetscCall(GetBlocks(h, m, A, x, transposed));
   else PetscCall(GetBlock(h, &m->block, A, x, transposed));
+  PetscCall(MatrixLook_MGDevice(A, x, &found, &now));
   if (m->seen.id != now.id || m->seen.state != now.state) h->renew = PETSC_TRUE;
   m->seen = now;
   PetscCall(MGDevAgree(h));
@@ -198,8 +200,7 @@ static PetscErrorCode MatrixHolds_MGDevice(MGDevHierarchy h, const MGDevMatrix *
   Mat             mine, others;
 
   PetscFunctionBegin;
-  if (!h->several) PetscCall(MatrixCompare_MGDevice(&m->block.seen, A, x, hold));
-  else PetscCall(MatrixCompare_MGDevice(&m->seen, A, x, hold));
+  PetscCall(MatrixCompare_MGDevice(&m->seen, A, x, hold));
   if (!h->several || !*hold) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(m->T ? m->T : A, &mine, &others, &ghost));
   PetscCall(MatrixCompare_MGDevice(&m->block.seen, mine, x, hold));
@@ -257,19 +258,6 @@ static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transp
   serial[1]      = m->others.found.serial;
 }
 
-/* The restriction of a level; on one process the plan of the interpolation also multiplies by its transpose */
-static PetscErrorCode GetRestriction(MGDevHierarchy h, MGDevLevel *mine, Mat R, PetscBool same, Vec x,
-                                     PetscBool transposed)
-{
-  PetscFunctionBegin;
-  if (!same || h->several) PetscCall(GetMatrix(h, &mine->restriction, R, x, transposed));
-  else {
-    PetscCall(MGDevMatrixForget(h, &mine->restriction));
-    mine->restriction.block.found = mine->interpolation.block.found;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The matrices of level i, which is not the coarsest, as PETSc has them, and vectors of both levels */
 typedef struct {
   Mat       A, P, R;
@@ -307,8 +295,13 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   if (!h->reason[0])
     PetscCall(GetMatrix(h, &mine->interpolation, l.P, l.P_transposed ? l.fine : l.coarse,
                         l.P_transposed || both ? PETSC_TRUE : PETSC_FALSE));
-  if (!h->reason[0])
-    PetscCall(GetRestriction(h, mine, l.R, l.R == l.P, l.R_transposed ? l.coarse : l.fine, l.R_transposed));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (l.R != l.P || h->several)
+    PetscCall(GetMatrix(h, &mine->restriction, l.R, l.R_transposed ? l.coarse : l.fine, l.R_transposed));
+  else { /* the plan of the interpolation also multiplies by its transpose */
+    PetscCall(MGDevMatrixForget(h, &mine->restriction));
+    mine->restriction.block.found = mine->interpolation.block.found;
+  }
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   now->rows = l.A->rmap->n;
   PetscCall(Exchanges(h, l.fine, l.coarse, &exchanges));

@@ -6,6 +6,7 @@
   All factors are 0 or 1, so the products are exact.
 */
 #include "mgdevice.h"
+#include "parallel/processes.h"
 
 PetscErrorCode MGDevKeyGet(PC pc, MGDevKey *key)
 {
@@ -76,24 +77,25 @@ PetscErrorCode MGDevPointSame(const MGDevPoint *p, const MGDevPoint *wanted, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates memory for the wanted preconditioner unless it exists. If it is not current, MGDevPointFill() must follow.
-   The address is unchanged if the size is. */
-PetscErrorCode MGDevPointReserve(MGDevPoint *p, const MGDevPoint *wanted, PetscInt rows, SpmvExec *exec,
-                                 SpmvStatus *status, PetscBool *current)
+/* Allocates memory for the wanted preconditioner unless it exists. If it is not current, PointFill_MGDevice() must
+   follow. The address is unchanged if the size is. */
+static PetscErrorCode PointReserve_MGDevice(MGDevPoint *p, const MGDevPoint *wanted, Vec v, SpmvExec *exec,
+                                            PetscBool *current, char why[SPMV_MESSAGE_MAX])
 {
-  const int64_t bytes =
-      wanted->kind == SPMV_PC_IDENTITY ? 0 : (int64_t)rows * wanted->block * (int64_t)sizeof(PetscScalar);
+  int64_t  bytes;
+  PetscInt rows;
 
   PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
+  PetscCall(VecGetLocalSize(v, &rows));
+  bytes = wanted->kind == SPMV_PC_IDENTITY ? 0 : (int64_t)rows * wanted->block * (int64_t)sizeof(PetscScalar);
   PetscCall(MGDevPointSame(p, wanted, current));
   if (p->bytes != bytes) *current = PETSC_FALSE;
   if (*current) PetscFunctionReturn(PETSC_SUCCESS);
   p->key.id = 0;
   if (p->bytes != bytes) {
     MGDevPointFree(p, exec);
-    *status = spmv_alloc(exec, SPMV_DEVICE, bytes, "preconditioner", &p->values);
-    if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(AIJFmtRefuse(exec, spmv_alloc(exec, SPMV_DEVICE, bytes, "preconditioner", &p->values), why));
+    if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
     p->bytes = bytes;
   }
   p->kind  = wanted->kind;
@@ -145,9 +147,9 @@ static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec resul
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the numbers from the PC, or leaves a reason. unit and result are overwritten. Collective on the PC. */
-PetscErrorCode MGDevPointFill(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result, SpmvExec *exec,
-                              char why[SPMV_MESSAGE_MAX])
+/* Takes the numbers from the PC, or leaves a reason. Collective on the PC. */
+static PetscErrorCode PointFill_MGDevice(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result,
+                                         SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
 {
   SpmvStatus sent = SPMV_SUCCESS;
 
@@ -157,5 +159,26 @@ PetscErrorCode MGDevPointFill(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Ve
   PetscCall(AIJFmtRefuse(exec, sent, why));
   p->variant = wanted->variant;
   p->key     = wanted->key;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes p the wanted preconditioner, and sets *renewed if it was not. unit and result are overwritten. A reason that the
+   caller passes for this process, or that is left, is one on all processes. Collective on the PC. */
+PetscErrorCode MGDevPointGet(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result, SpmvExec *exec,
+                             PetscBool *renewed, char why[SPMV_MESSAGE_MAX])
+{
+  const MPI_Comm comm    = PetscObjectComm((PetscObject)pc);
+  PetscBool      current = PETSC_FALSE;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (!why[0]) PetscCall(PointReserve_MGDevice(p, wanted, unit, exec, &current, why));
+  if (size > 1) PetscCall(PetscPackAgree(comm, why)); /* PCApply() is collective */
+  if (size > 1) PetscCall(PetscPackAll(comm, &current));
+  if (why[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PointFill_MGDevice(p, wanted, pc, unit, result, exec, why));
+  if (size > 1) PetscCall(PetscPackAgree(comm, why));
+  *renewed = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

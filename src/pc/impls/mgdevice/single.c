@@ -79,19 +79,18 @@ PetscErrorCode MGDevSingleDecide(MGDevHierarchy h, PC pc, PetscBool *single)
 
 /* ---- numbers ---- */
 
-/* Sets h->single.scale from the diagonal of the finest matrix; a positive definite matrix has no larger entry. work is
-   overwritten. */
-PetscErrorCode MGDevSingleScale(MGDevHierarchy h, Mat A, Vec work)
+/* Sets h->single.scale from the diagonal of the finest matrix; a positive definite matrix has no larger entry. The work
+   vectors of a smoother are unused between two solves. */
+PetscErrorCode MGDevSingleScale(MGDevHierarchy h, const PC_MG_Levels *finest)
 {
-  MGDevSingle *s = &h->single;
+  const Vec    work = finest->smoothd->work[0];
+  MGDevSingle *s    = &h->single;
   PetscReal    largest;
   double       scale;
-  PetscBool    same =
-      s->scale_id == ((PetscObject)A)->id && s->scale_state == ((PetscObject)A)->state ? PETSC_TRUE : PETSC_FALSE;
+  Mat          A;
 
   PetscFunctionBegin;
-  if (h->several) PetscCall(PetscPackAll(h->comm, &same));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevLevelMatrix(finest, &A));
   PetscCall(MatGetDiagonal(A, work));
   PetscCall(VecNorm(work, NORM_INFINITY, &largest));
   if (!(largest > 0) || PetscIsInfOrNanReal(largest)) {
@@ -100,9 +99,7 @@ PetscErrorCode MGDevSingleScale(MGDevHierarchy h, Mat A, Vec work)
   }
   scale = scalbn(1, -PetscMax(-1000, PetscMin(1000, ilogb((double)largest)))); /* its inverse is finite, too */
   if (scale != s->scale) h->renew = PETSC_TRUE;
-  s->scale       = scale;
-  s->scale_id    = ((PetscObject)A)->id;
-  s->scale_state = ((PetscObject)A)->state;
+  s->scale = scale;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,26 +45,6 @@ static PetscErrorCode GetSteps(MGDevHierarchy h, MGDevSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GetPoint(MGDevHierarchy h, KSP ksp, MGDevSmoother *s)
-{
-  PetscInt   rows;
-  PetscBool  current;
-  SpmvStatus status;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(ksp->work[0], &rows));
-  PetscCall(MGDevPointReserve(&s->point, &s->wanted_point, rows, h->exec, &status, &current));
-  PetscCall(AIJFmtRefuse(h->exec, status, h->reason));
-  PetscCall(MGDevAgree(h)); /* PCApply() is collective */
-  if (h->several) PetscCall(PetscPackAll(h->comm, &current));
-  if (h->reason[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  /* the work vectors are unused between two solves; both smoother types have at least two */
-  PetscCall(MGDevPointFill(&s->point, &s->wanted_point, ksp->pc, ksp->work[0], ksp->work[1], h->exec, h->reason));
-  PetscCall(MGDevAgree(h));
-  h->renew = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Called after MGDevAccept(); a solver that must be set up again differs, too */
 PetscErrorCode MGDevSmootherHolds(KSP ksp, const MGDevSmoother *s, PetscBool *holds)
 {
@@ -81,7 +61,10 @@ PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, Spm
 {
   PetscFunctionBegin;
   PetscCall(GetSteps(h, s));
-  if (!h->reason[0] && s->recurrence.steps > 0) PetscCall(GetPoint(h, ksp, s));
+  /* the work vectors are unused between two solves; both smoother types have at least two */
+  if (!h->reason[0] && s->recurrence.steps > 0)
+    PetscCall(
+        MGDevPointGet(&s->point, &s->wanted_point, ksp->pc, ksp->work[0], ksp->work[1], h->exec, &h->renew, h->reason));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   now->steps      = (int)s->recurrence.steps;
   now->step       = s->step;

@@ -149,7 +149,7 @@ static PetscErrorCode CanWatch(KSP ksp, PC_MGDevice **s)
   PetscBool once;
 
   PetscFunctionBegin;
-  PetscCall(MGDevStateGet(ksp->pc, s));
+  PetscCall(MGDevStateGet(ksp->pc, s, NULL));
   if (!*s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &once));
   if (!(*s)->serves || !(*s)->hierarchy->info.single || once || ksp->transpose_solve ||
