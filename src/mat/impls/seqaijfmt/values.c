@@ -418,11 +418,11 @@ PetscErrorCode MatAXPY_SeqAIJFmt(Mat Y, PetscScalar a, Mat X, MatStructure struc
    compares the operations of both matrices, which are equal for two matrices of our types. */
 PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
 {
-  Mat_AIJFmt         *from, *to;
-  PetscScalar        *values;
-  SpmvCsr             csr;
-  SpmvExec            exec;
-  PetscBool           device = PETSC_FALSE;
+  Mat_AIJFmt  *from, *to;
+  PetscScalar *values;
+  SpmvCsr      csr;
+  SpmvExec     exec;
+  PetscBool    device = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &from));
