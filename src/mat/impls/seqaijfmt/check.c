@@ -38,16 +38,14 @@ static PetscErrorCode ComputeBound(Mat A, PetscBool transposed, Vec x, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the parent's result for the same arguments in a sequential vector: y may be parallel, but only this process
-   may be in the call */
+/* Makes the bounds, and a sequential vector with the entries of z, in which the caller puts the parent's result: y may be
+   parallel, but only this process may be in the call */
 PetscErrorCode AIJFmtCheckBegin(Mat A, PetscBool transposed, Vec x, Vec z, AIJFmtCheck *check)
 {
-  const AIJFmtParent *parent;
-  const PetscScalar  *addend;
-  PetscScalar        *sum;
+  const PetscScalar *addend;
+  PetscScalar       *sum;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
   check->n = transposed ? A->cmap->n : A->rmap->n;
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, check->n, &check->reference));
   PetscCall(PetscCalloc1(check->n, &check->bound));
@@ -62,10 +60,6 @@ PetscErrorCode AIJFmtCheckBegin(Mat A, PetscBool transposed, Vec x, Vec z, AIJFm
     PetscCall(VecRestoreArrayRead(z, &addend));
   }
   PetscCall(ComputeBound(A, transposed, x, check->n, check->bound));
-  if (transposed && z) PetscCall(parent->seq.multtransposeadd(A, x, check->reference, check->reference));
-  else if (transposed) PetscCall(parent->seq.multtranspose(A, x, check->reference));
-  else if (z) PetscCall(parent->seq.multadd(A, x, check->reference, check->reference));
-  else PetscCall(parent->seq.mult(A, x, check->reference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

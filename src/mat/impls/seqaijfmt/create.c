@@ -393,13 +393,6 @@ PetscErrorCode AIJFmtReplace(PetscBool replace)
   on unassembled matrices, because creators use them.
 */
 
-static PetscErrorCode IsParallel(Mat A, PetscBool *parallel)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", parallel));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* MATSEQAIJ, MATMPIAIJ, or a type of another format -> our type */
 static PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
@@ -409,7 +402,7 @@ static PetscErrorCode MatConvert_AIJ_AIJFmt(Mat A, MatType type, MatReuse reuse,
   PetscFunctionBegin;
   PetscCall(AIJFmtRowFind(type, &row));
   PetscCheck(row, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE, "%s is not a type of petscpack", type);
-  PetscCall(IsParallel(A, &parallel));
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
   if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -427,67 +420,37 @@ PetscErrorCode MatConvert_SeqAIJ_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Our type -> its parent type, on the host or CUDA */
-static PetscErrorCode ToParent(Mat A, MatReuse reuse, Mat *B)
-{
-  PetscFunctionBegin;
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
-  PetscCall(AIJFmtStrip(*B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Our type -> MATSEQAIJ or MATMPIAIJ, or another subclass of them such as MATSEQAIJPERM */
 static PetscErrorCode MatConvert_AIJFmt_AIJ(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   PetscFunctionBegin;
   if (reuse == MAT_REUSE_MATRIX) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
   else {
-    PetscCall(ToParent(A, reuse, B));
+    if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
+    PetscCall(AIJFmtStrip(*B)); /* now of the parent type, on the host or CUDA */
     PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The parent type with the same prefix as a type of ours: aijrbp gives aij, seqaijrbp gives seqaij */
-static PetscErrorCode ParentName(MatType type, const AIJFmtRow *row, const char **parent)
+static MatType ParentName(MatType type, const AIJFmtRow *row)
 {
-  PetscBool seq, mpi;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrcmp(type, row->seq, &seq));
-  PetscCall(PetscStrcmp(type, row->mpi, &mpi));
-  *parent = seq ? MATSEQAIJ : mpi ? MATMPIAIJ : MATAIJ;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return !strcmp(type, row->seq) ? MATSEQAIJ : !strcmp(type, row->mpi) ? MATMPIAIJ : MATAIJ;
 }
 
 /* Whether A is of a parent type or of our type, of the kind that `parent` (seqaij, mpiaij or aij) names. Another
    subclass does not count: its own converter must undo its changes. */
-static PetscErrorCode IsOurKind(Mat A, const char parent[], PetscBool *is)
+static PetscErrorCode IsOurKind(Mat A, MatType parent, PetscBool *is)
 {
   const AIJFmtParent *found;
   Mat_AIJFmt         *s;
-  PetscBool           any;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &found));
-  PetscCall(PetscStrcmp(parent, MATAIJ, &any));
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, parent, is));
-  *is = (s || found) && (*is || any) ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A type of PETSc, which PETSc tried to make and got ours because of -mat_seqaij_type: MatConvert() again, and this time
-   new matrices are PETSc's */
-static PetscErrorCode ConvertToPlain(Mat A, MatType type, MatReuse reuse, Mat *B)
-{
-  PetscErrorCode error;
-
-  PetscFunctionBegin;
-  aijfmt_process.plain++;
-  error = MatConvert(A, type, reuse, B);
-  aijfmt_process.plain--;
-  PetscCall(error);
+  *is = (s || found) && (*is || !strcmp(parent, MATAIJ)) ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -495,16 +458,20 @@ static PetscErrorCode ConvertToPlain(Mat A, MatType type, MatReuse reuse, Mat *B
 PetscErrorCode MatConvertFrom_AIJFmt(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   const AIJFmtRow *row;
-  const char      *parent = MATAIJ;
+  MatType          parent;
+  PetscErrorCode   error;
   PetscBool        direct = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
   PetscCall(AIJFmtRowFind(type, &row));
-  if (!row) {
-    PetscCall(ConvertToPlain(A, type, reuse, B));
+  if (!row) { /* a type of PETSc, which made ours because of -mat_seqaij_type: again, with new matrices PETSc's own */
+    aijfmt_process.plain++;
+    error = MatConvert(A, type, reuse, B);
+    aijfmt_process.plain--;
+    PetscCall(error);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ParentName(type, row, &parent));
+  parent = ParentName(type, row);
   PetscCall(IsOurKind(A, parent, &direct));
   if (direct) PetscCall(MatConvert_AIJ_AIJFmt(A, type, reuse, B));
   else if (reuse == MAT_REUSE_MATRIX) {

@@ -157,7 +157,10 @@ static PetscErrorCode Product(Mat A, ProductKind kind, Vec x, Vec z, Vec y)
   if (s->cache.plan && transposed) PetscCall(AIJFmtSyncTranspose(A, s, &ready));
   if (s->cache.plan && ready) {
     check = AIJFmtClassFlag(s, AIJFMT_CHECK);
-    if (check) PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
+    if (check) {
+      PetscCall(AIJFmtCheckBegin(A, transposed, x, z, &reference));
+      PetscCall(HostParentProduct(A, kind, x, z ? reference.reference : NULL, reference.reference));
+    }
     if (z && z != y) PetscCall(VecCopy(z, y));
     PetscCall(PlanProduct(s, kind, x, z ? PETSC_TRUE : PETSC_FALSE, y, &status));
     PetscCall(AIJFmtRefuse(&s->exec, status, s->why[AIJFMT_WHY_PRODUCT]));

@@ -15,28 +15,23 @@
 typedef PetscErrorCode Ordering(Mat, MatOrderingType, IS *, IS *);
 
 /* The slot of an ordering, or a free one if the ordering is new */
-static PetscErrorCode FindOrdering(MatOrderingType type, int *slot)
+static int FindOrdering(MatOrderingType type)
 {
-  PetscBool same = PETSC_FALSE;
+  int slot = 0;
 
-  PetscFunctionBegin;
-  for (*slot = 0; *slot < aijfmt_process.ordering_count; ++*slot) {
-    PetscCall(PetscStrcmp(aijfmt_process.ordering[*slot].name, type, &same));
-    if (same) break;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  while (slot < aijfmt_process.ordering_count && strcmp(aijfmt_process.ordering[slot].name, type)) slot++;
+  return slot;
 }
 
 static PetscErrorCode MatGetOrdering_AIJFmt(Mat A, MatOrderingType type, IS *rows, IS *cols)
 {
+  const int   slot = FindOrdering(type);
   Mat_AIJFmt *s;
-  int         slot;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && s->parallel && !s->alias) AIJFmtAs(A, AIJFMT_PARENT_HOST, MatGetOrdering(A, type, rows, cols));
   else {
-    PetscCall(FindOrdering(type, &slot));
     PetscCheck(slot < aijfmt_process.ordering_count, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "ordering %s is not one that petscpack changed", type);
     PetscCall(((Ordering *)aijfmt_process.ordering[slot].order)(A, type, rows, cols));
@@ -54,11 +49,10 @@ static PetscErrorCode WrapOrderings(void)
   PetscCall(MatOrderingRegisterAll());
   PetscCall(PetscFunctionListGet(MatOrderingList, &names, &count));
   for (int i = 0; i < count && names[i]; i++) { /* PETSc 3.18 counts the NULL at the end, too */
+    const int      slot = FindOrdering(names[i]);
     AIJFmtFunction order;
-    int            slot;
 
     PetscCall(PetscFunctionListFind(MatOrderingList, names[i], &order));
-    PetscCall(FindOrdering(names[i], &slot));
     if (order == (AIJFmtFunction)MatGetOrdering_AIJFmt || slot == most) continue;
     PetscCall(PetscStrncpy(aijfmt_process.ordering[slot].name, names[i], sizeof aijfmt_process.ordering[slot].name));
     aijfmt_process.ordering[slot].order = order;
@@ -80,17 +74,12 @@ enum {
    those of PCGAMG. */
 static PetscErrorCode FindRow(AIJFmtWrapped table[], int rows, PetscObject object, AIJFmtWrapped **row)
 {
-  const char *type = object->type_name;
-  PetscBool   same;
+  const char *type = strcmp(object->type_name, PCGAMGDEVICE) ? object->type_name : PCGAMG;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(type, PCGAMGDEVICE, &same));
-  if (same) type = PCGAMG;
   *row = NULL;
-  for (int r = 0; r < rows && !*row; r++) {
-    PetscCall(PetscStrcmp(table[r].type, type, &same));
-    if (same) *row = &table[r];
-  }
+  for (int r = 0; r < rows; r++)
+    if (!strcmp(table[r].type, type)) *row = &table[r];
   PetscCheck(*row, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s is not one that petscpack changes", type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,11 +147,10 @@ typedef PetscErrorCode PCStep(PC);
    the CUDA parent keeps that behavior. The other preconditioners only read the host's arrays. */
 static PetscErrorCode NeedsHostName(PC pc, PetscBool *needs)
 {
-  MatFactorShiftType  shift;
-  PCGAMGType          gamg;
-  const AIJFmtParent *host;
-  Mat_AIJFmt         *s;
-  PetscBool           is_ilu, is_gamg;
+  MatFactorShiftType shift;
+  PCGAMGType         gamg;
+  Mat_AIJFmt        *s;
+  PetscBool          is_ilu, is_gamg;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(pc->pmat, &s));
@@ -177,8 +165,7 @@ static PetscErrorCode NeedsHostName(PC pc, PetscBool *needs)
     PetscCall(PCGAMGGetType(pc, &gamg));
     PetscCall(PetscStrcmp(gamg, PCGAMGCLASSICAL, needs));
   }
-  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
-  if (s->parent != host) *needs = PETSC_FALSE;
+  if (AIJFmtIsOverCuda(s)) *needs = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,21 +23,10 @@ PetscErrorCode AIJFmtOptionsInit(Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckSet(const SpmvOptions *options, const SpmvOptionDesc *desc, SpmvStatus status,
-                               const char message[])
-{
-  char name[AIJFMT_NAME_MAX];
-
-  PetscFunctionBegin;
-  AIJFmtOptionName(options->format, desc->key, name, sizeof name);
-  PetscCheck(!status, PETSC_COMM_SELF, AIJFmtErrorCode(status), "%s: %s", name, message);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets one option from text. A Boolean option without text, as in -flag, is true; upper and lower case are equal. */
 static PetscErrorCode TableSetText(SpmvOptions *options, const SpmvOptionDesc *desc, const char value[])
 {
-  char       message[SPMV_MESSAGE_MAX] = "", text[SPMV_MESSAGE_MAX];
+  char       message[SPMV_MESSAGE_MAX] = "", text[SPMV_MESSAGE_MAX], name[AIJFMT_NAME_MAX];
   SpmvStatus status;
 
   PetscFunctionBegin;
@@ -47,7 +36,8 @@ static PetscErrorCode TableSetText(SpmvOptions *options, const SpmvOptionDesc *d
     if (!text[0]) PetscCall(PetscStrncpy(text, "true", sizeof text));
   }
   status = spmv_options_set_text(options, desc->key, text, message);
-  PetscCall(CheckSet(options, desc, status, message));
+  AIJFmtOptionName(options->format, desc->key, name, sizeof name);
+  PetscCheck(!status, PETSC_COMM_SELF, AIJFmtErrorCode(status), "%s: %s", name, message);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,51 +109,26 @@ PetscErrorCode MatSetFromOptions_AIJFmt(Mat A, AIJFmtOptionItems PetscOptionsObj
 /* ---- set and get from C, by key: for sequential and parallel matrices, before and after assembly. A change that
    affects the plan takes effect at the next product. ---- */
 
-static PetscErrorCode FindDesc(const SpmvOptions *options, const char key[], const SpmvOptionDesc **found,
-                               int *position)
+/* Finds the row of a key in the format's own table, or else in that of all formats */
+static PetscErrorCode FindOption(Mat_AIJFmt *s, const char key[], SpmvOptions **options, int *position)
 {
-  const SpmvOptionDesc *desc = options->format->options;
+  SpmvOptions *const tables[]               = {&s->format_options, &s->class_options};
+  char               keys[SPMV_MESSAGE_MAX] = "";
 
   PetscFunctionBegin;
-  *found = NULL;
-  for (int i = 0; desc && desc[i].key && !*found; i++) {
-    PetscBool same;
-    PetscCall(PetscStrcmp(desc[i].key, key, &same));
-    if (same) {
-      *found    = &desc[i];
-      *position = i;
+  for (int t = 0; t < 2; t++) {
+    const SpmvOptionDesc *desc = tables[t]->format->options;
+
+    for (int i = 0; desc && desc[i].key; i++) {
+      if (!strcmp(desc[i].key, key)) {
+        *options  = tables[t];
+        *position = i;
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+      PetscCall(PetscStrlcat(keys, " ", sizeof keys));
+      PetscCall(PetscStrlcat(keys, desc[i].key, sizeof keys));
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AppendKeys(const SpmvOptions *options, char text[], size_t size)
-{
-  const SpmvOptionDesc *desc = options->format->options;
-
-  PetscFunctionBegin;
-  for (int i = 0; desc && desc[i].key; i++) {
-    PetscCall(PetscStrlcat(text, " ", size));
-    PetscCall(PetscStrlcat(text, desc[i].key, size));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Finds the table that has the key, and the row of the key. The format's own table is searched first. */
-static PetscErrorCode Find(Mat_AIJFmt *s, const char key[], SpmvOptions **options, const SpmvOptionDesc **desc,
-                           int *position)
-{
-  char keys[SPMV_MESSAGE_MAX] = "";
-
-  PetscFunctionBegin;
-  *options = &s->format_options;
-  PetscCall(FindDesc(*options, key, desc, position));
-  if (*desc) PetscFunctionReturn(PETSC_SUCCESS);
-  *options = &s->class_options;
-  PetscCall(FindDesc(*options, key, desc, position));
-  if (*desc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AppendKeys(&s->format_options, keys, sizeof keys));
-  PetscCall(AppendKeys(&s->class_options, keys, sizeof keys));
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "type %s has no option %s: it has%s", s->row->root, key, keys);
 }
 
@@ -224,10 +189,9 @@ static PetscErrorCode RequireSame(Mat A, const char key[], const Mat_AIJFmt *cha
 @*/
 PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 {
-  Mat_AIJFmt            changed, *s;
-  SpmvOptions          *options;
-  const SpmvOptionDesc *desc;
-  int                   position;
+  Mat_AIJFmt   changed, *s;
+  SpmvOptions *options;
+  int          position;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
@@ -236,9 +200,9 @@ PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
   changed.row            = s->row;
   changed.format_options = s->format_options;
   changed.class_options  = s->class_options;
-  PetscCall(Find(&changed, key, &options, &desc, &position));
+  PetscCall(FindOption(&changed, key, &options, &position));
   PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "option %s needs a text, not NULL", key);
-  PetscCall(TableSetText(options, desc, value));
+  PetscCall(TableSetText(options, &options->format->options[position], value));
   if (PetscDefined(USE_DEBUG)) PetscCall(RequireSame(A, key, &changed));
   PetscCall(AIJFmtStateCopyOptions(&changed, s));
   if (s->parallel) PetscCall(AIJFmtBlocksCopyOptions(A, s));
@@ -264,17 +228,16 @@ PetscErrorCode MatAIJFmtSetOption(Mat A, const char key[], const char value[])
 @*/
 PetscErrorCode MatAIJFmtGetOption(Mat A, const char key[], char value[], size_t size)
 {
-  Mat_AIJFmt           *s;
-  SpmvOptions          *options;
-  const SpmvOptionDesc *desc;
-  int                   position;
+  Mat_AIJFmt  *s;
+  SpmvOptions *options;
+  int          position;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscAssertPointer(key, 2);
   PetscAssertPointer(value, 3);
   PetscCall(AIJFmtStateRequire(A, PETSC_FUNCTION_NAME, &s));
-  PetscCall(Find(s, key, &options, &desc, &position));
-  spmv_option_text(desc, options->value[position], value, size);
+  PetscCall(FindOption(s, key, &options, &position));
+  spmv_option_text(&options->format->options[position], options->value[position], value, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -54,14 +54,8 @@ PetscErrorCode AIJFmtRowFind(const char *type, const AIJFmtRow **row)
 {
   PetscFunctionBegin;
   *row = NULL;
-  for (PetscInt i = 0; type && !*row && i < ROW_COUNT; i++) {
-    const char *const names[] = {rows[i].seq, rows[i].mpi, rows[i].root};
-    for (size_t n = 0; n < PETSC_STATIC_ARRAY_LENGTH(names); n++) {
-      PetscBool same;
-      PetscCall(PetscStrcmp(type, names[n], &same));
-      if (same) *row = &rows[i];
-    }
-  }
+  for (PetscInt i = 0; type && i < ROW_COUNT; i++)
+    if (!strcmp(type, rows[i].seq) || !strcmp(type, rows[i].mpi) || !strcmp(type, rows[i].root)) *row = &rows[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,12 +124,8 @@ PetscErrorCode AIJFmtParentFind(MatType type, const AIJFmtParent **parent)
 {
   PetscFunctionBegin;
   *parent = NULL;
-  for (int kind = 0; kind < AIJFMT_PARENT_COUNT; kind++) {
-    PetscBool seq, mpi;
-
-    PetscCall(PetscStrcmp(type, parent_types[kind].seq, &seq));
-    PetscCall(PetscStrcmp(type, parent_types[kind].mpi, &mpi));
-    if (seq || mpi) PetscCall(AIJFmtParentGet((AIJFmtParentKind)kind, parent));
-  }
+  for (int kind = 0; type && kind < AIJFMT_PARENT_COUNT; kind++)
+    if (!strcmp(type, parent_types[kind].seq) || !strcmp(type, parent_types[kind].mpi))
+      PetscCall(AIJFmtParentGet((AIJFmtParentKind)kind, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -147,7 +147,7 @@ PetscErrorCode MatGetInfo_SeqAIJFmt(Mat A, MatInfoType type, MatInfo *info)
 /* ---- MatView() ---- */
 
 /* Prints whole lines, on the first process only or in process order. Formats print through it with a callback that
-   returns nothing, so errors are stored in it. */
+   returns nothing, so errors are stored in it, and MatView_AIJFmt() returns them. */
 typedef struct {
   PetscViewer    viewer;
   PetscBool      synchronized;
@@ -176,60 +176,49 @@ static void Print(LinePrinter *p, const char *format, ...)
 }
 
 /* All candidates of a matrix of type aijauto, with their times */
-static PetscErrorCode PrintChoice(const Mat_AIJFmt *s, LinePrinter *p)
+static void PrintChoice(const Mat_AIJFmt *s, LinePrinter *p)
 {
   char line[2 * SPMV_MESSAGE_MAX];
 
-  PetscFunctionBegin;
-  if (!AIJFmtIsAuto(s) || !s->choice || !s->choice->valid) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtIsAuto(s) || !s->choice || !s->choice->valid) return;
   Print(p, "%g products expected%s", s->choice->expected, s->choice->trial ? ", trial goes on" : "");
-  for (int i = 0; i < s->choice->count; i++) {
-    PetscCall(AIJFmtCandidateText(s->choice, i, line, sizeof line));
+  for (int i = 0; i < s->choice->count && !p->error; i++) {
+    p->error = AIJFmtCandidateText(s->choice, i, line, sizeof line);
     PrintLine(p, line);
   }
-  PetscCall(p->error);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PrintPlan(const Mat_AIJFmt *s, LinePrinter *p)
+static void PrintPlan(const Mat_AIJFmt *s, LinePrinter *p)
 {
-  PetscFunctionBegin;
-  PetscCall(PrintChoice(s, p));
-  if (!s->cache.plan) PetscFunctionReturn(PETSC_SUCCESS);
+  PrintChoice(s, p);
+  if (!s->cache.plan) return;
   spmv_view(s->cache.plan, PrintLine, p);
   for (int i = 0; i < s->cache.plan->memory.count; i++)
     Print(p, "array %s: %lld bytes", s->cache.plan->memory.array[i].name,
           (long long)s->cache.plan->memory.array[i].bytes);
-  PetscCall(p->error);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* "packed format rbp: format packed, min_run 2" */
-static PetscErrorCode PrintHeading(const Mat_AIJFmt *s, const MatAIJFmtInfo *info, LinePrinter *p)
+static void PrintHeading(const Mat_AIJFmt *s, const MatAIJFmtInfo *info, LinePrinter *p)
 {
   const SpmvOptionDesc *desc = s->format_options.format->options;
-  char                  line[2 * SPMV_MESSAGE_MAX], value[128], part[SPMV_MESSAGE_MAX];
+  char                  line[2 * SPMV_MESSAGE_MAX], value[128];
+  int                   used = snprintf(line, sizeof line, "packed format %s", s->row->format);
 
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(line, sizeof line, "packed format %s", s->row->format));
-  for (int i = 0; desc && desc[i].key; i++) {
+  for (int i = 0; desc && desc[i].key && used < (int)sizeof line; i++) {
     spmv_option_text(&desc[i], s->format_options.value[i], value, sizeof value);
-    PetscCall(PetscSNPrintf(part, sizeof part, "%s %s %s", i ? "," : ":", desc[i].key, value));
-    PetscCall(PetscStrlcat(line, part, sizeof line));
+    used += snprintf(line + used, sizeof line - (size_t)used, "%s %s %s", i ? "," : ":", desc[i].key, value);
   }
-  Print(p, "%s", line);
+  PrintLine(p, line);
   p->indent = "    ";
   if (s->parallel)
     Print(p, "sums over %.0f blocks: %.0f converted, %.0f on the GPU, %.0f declined", info->blocks,
           info->blocks_converted, info->blocks_on_gpu, info->blocks_declined);
   else if (s->cache.plan) Print(p, "on the %s", s->cache.plan->space == SPMV_DEVICE ? "GPU" : "host");
-  PetscCall(p->error);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
+static void PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
 {
-  PetscFunctionBegin;
   if (info->blocks_converted > 0) {
     Print(p, "memory: %.0f bytes, %.1f%% of the %.0f bytes of CSR, %.2f bytes per nonzero", info->bytes,
           info->csr_bytes > 0 ? 100 * info->bytes / info->csr_bytes : 100, info->csr_bytes,
@@ -254,18 +243,13 @@ static PetscErrorCode PrintTotals(const MatAIJFmtInfo *info, LinePrinter *p)
           info->fallbacks_transpose);
   if (spmv_scratch_bytes() > 0)
     Print(p, "kept on the GPU by this process for new values of products: %lld bytes", (long long)spmv_scratch_bytes());
-  PetscCall(p->error);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* why: reasons of a matrix, or those shared by all processes */
-static PetscErrorCode PrintReasons(char why[][SPMV_MESSAGE_MAX], LinePrinter *p)
+static void PrintReasons(char why[][SPMV_MESSAGE_MAX], LinePrinter *p)
 {
-  PetscFunctionBegin;
   for (int i = 0; i < AIJFMT_WHY_COO; i++)
     if (why[i][0]) Print(p, "%s: %s", AIJFmtWhyLabels[i], why[i]);
-  PetscCall(p->error);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Prints whether the GPU or PETSc has sorted the list of coordinates, and why not the GPU; the numbers are those of the
@@ -283,7 +267,6 @@ static PetscErrorCode PrintCoordinates(Mat A, const Mat_AIJFmt *s, LinePrinter *
   }
   if (reason[0])
     Print(p, "%s on the host: %s", s->coo ? "values by coordinates summed" : "coordinates sorted by PETSc", reason);
-  PetscCall(p->error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -316,29 +299,26 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
     if (!(s->cache.plan || AIJFmtIsAuto(s)) || !(all || (rank == 0 && b == 0))) continue;
     Print(p, "process %d, %s block:", (int)rank, names[b]);
     p->indent = "      ";
-    PetscCall(PrintPlan(s, p));
+    PrintPlan(s, p);
     p->indent = "    ";
   }
   PetscCall(PetscViewerFlush(p->viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(p->viewer));
   p->synchronized = PETSC_FALSE;
   for (int i = 0; i < AIJFMT_WHY_COO; i++) PetscCall(PetscPackShareReason(comm, why[i]));
-  PetscCall(PrintReasons(why, p));
+  PrintReasons(why, p);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What a matrix that keeps PETSc's name adds to the program's own view of it, once it is in use */
-static PetscErrorCode PrintOneLine(const MatAIJFmtInfo *info, LinePrinter *p)
+static void PrintOneLine(const MatAIJFmtInfo *info, LinePrinter *p)
 {
   const double products = info->products + info->products_transposed,
                others   = info->fallbacks + info->fallbacks_transposed;
 
-  PetscFunctionBegin;
   if (products + others > 0)
     Print(p, "packed by petscpack: %.0f of %.0f blocks, %.0f on the GPU; products: %.0f, by the parent type: %.0f",
           info->blocks_converted, info->blocks, info->blocks_on_gpu, products, others);
-  PetscCall(p->error);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
@@ -361,17 +341,17 @@ PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)
   if (!s || !ascii || !(detail || format == PETSC_VIEWER_ASCII_INFO) || A->factortype)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  if (AIJFmtKeepsName(s) && !detail) {
-    PetscCall(PrintOneLine(&info, &printer));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PrintHeading(s, &info, &printer));
-  PetscCall(PrintTotals(&info, &printer));
-  if (s->parallel) PetscCall(PrintBlocks(A, detail, &printer));
+  if (AIJFmtKeepsName(s) && !detail) PrintOneLine(&info, &printer);
   else {
-    PetscCall(PrintPlan(s, &printer));
-    PetscCall(PrintReasons(s->why, &printer));
+    PrintHeading(s, &info, &printer);
+    PrintTotals(&info, &printer);
+    if (s->parallel) PetscCall(PrintBlocks(A, detail, &printer));
+    else {
+      PrintPlan(s, &printer);
+      PrintReasons(s->why, &printer);
+    }
+    PetscCall(PrintCoordinates(A, s, &printer));
   }
-  PetscCall(PrintCoordinates(A, s, &printer));
+  PetscCall(printer.error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
