@@ -350,6 +350,56 @@ static PetscErrorCode Changes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Solves with a copy of the matrix, from which only the residuals of the finest level are computed */
+static PetscErrorCode UseCopy(KSP ksp)
+{
+  PC  pc;
+  Mat A, copy;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPGetOperators(ksp, NULL, &A));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &copy));
+  PetscCall(KSPSetOperators(ksp, copy, A));
+  PetscCall(PCSetUseAmat(pc, PETSC_TRUE));
+  PetscCall(MatDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ScaleCopy(KSP ksp)
+{
+  Mat copy;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &copy, NULL));
+  PetscCall(MatScale(copy, (PetscScalar)1.02));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values that no preconditioner is made from: PCSetUp() does nothing */
+static PetscErrorCode Residuals(void)
+{
+  static const MGRow row = {"another matrix for residuals", MG_GRID, 3, "-mg_levels_pc_type jacobi", NULL};
+  PetscInt           set_ups;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(&row, KSP_NORM_PRECONDITIONED, KSP_DEVICE_AUTO));
+  PetscCall(UseCopy(pair.plain));
+  PetscCall(UseCopy(pair.device));
+  PetscCall(Solve(row.name, NULL));
+  PetscCall(MGTestServed(row.name, &pair.got));
+  set_ups = pair.got.info.set_ups;
+  PetscCall(ScaleCopy(pair.plain));
+  PetscCall(ScaleCopy(pair.device));
+  PetscCall(Solve(row.name, NULL));
+  if (CGDevTestOnDevice()) {
+    PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.set_ups == set_ups + 1), row.name, "not noticed once"));
+    PetscCall(SameBits(row.name));
+  }
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A solve after which nothing has changed costs one agreement of several processes, whatever the number of levels */
 static PetscErrorCode Agreements(void)
 {
@@ -528,6 +578,7 @@ int main(int argc, char **argv)
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-changes", &changes, NULL));
   PetscCall(Changes());
+  PetscCall(Residuals());
   PetscCall(Agreements());
   if (changes) {
     status = CGDevTestEnd();
