@@ -117,22 +117,19 @@ PetscErrorCode MatTransposeSymbolic_SeqAIJFmt(Mat A, Mat *B)
 */
 
 /* Does nothing: MatSetFromOptions_AIJFmt() reads the options. PETSc requires this function of a handler. */
-static PetscErrorCode HandleNothing(PetscObject object, AIJFmtOptionItems items, void *ctx)
+static PetscErrorCode HandleNothing(PETSC_UNUSED PetscObject object, PETSC_UNUSED AIJFmtOptionItems items,
+                                    PETSC_UNUSED void *ctx)
 {
-  (void)object;
-  (void)items;
-  (void)ctx;
   return PETSC_SUCCESS;
 }
 
 /* The destructor of the handler runs when a header is freed */
-static PetscErrorCode HeaderDestroyed(PetscObject object, void *ctx)
+static PetscErrorCode HeaderDestroyed(PetscObject object, PETSC_UNUSED void *ctx)
 {
   const Mat   A = aijfmt_process.merging;
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
-  (void)ctx;
   AIJFmtListHeaderFreed(object);
   if (!A || object->olist) PetscFunctionReturn(PETSC_SUCCESS);
   aijfmt_process.merging = NULL;

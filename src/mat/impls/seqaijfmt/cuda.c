@@ -136,12 +136,11 @@ PetscErrorCode MatBindToCPU_SeqAIJFmt(Mat A, PetscBool to_cpu)
 }
 
 /* The next product makes a plan in the right place */
-PetscErrorCode MatBindToCPU_SeqAIJFmt_Host(Mat A, PetscBool to_cpu)
+PetscErrorCode MatBindToCPU_SeqAIJFmt_Host(Mat A, PETSC_UNUSED PetscBool to_cpu)
 {
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
-  (void)to_cpu;
   PetscCall(AIJFmtStateGet(A, &s));
   if (s) PetscCall(AIJFmtStateForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,25 +4,15 @@
 */
 #include "seqaijfmt.h"
 
-static PetscBool Always(Mat A, const Mat_AIJFmt *s)
-{
-  (void)A;
-  (void)s;
-  return PETSC_TRUE;
-}
+static PetscBool Always(PETSC_UNUSED Mat A, PETSC_UNUSED const Mat_AIJFmt *s) { return PETSC_TRUE; }
 
 /* PETSc converts a matrix that keeps the parent's name as one of the parent type */
-static PetscBool WithName(Mat A, const Mat_AIJFmt *s)
+static PetscBool WithName(PETSC_UNUSED Mat A, const Mat_AIJFmt *s)
 {
-  (void)A;
   return AIJFmtKeepsName(s) ? PETSC_FALSE : PETSC_TRUE;
 }
 
-static PetscBool OverCuda(Mat A, const Mat_AIJFmt *s)
-{
-  (void)A;
-  return AIJFmtIsOverCuda(s);
-}
+static PetscBool OverCuda(PETSC_UNUSED Mat A, const Mat_AIJFmt *s) { return AIJFmtIsOverCuda(s); }
 
 static PetscBool OverHost(Mat A, const Mat_AIJFmt *s) { return OverCuda(A, s) ? PETSC_FALSE : PETSC_TRUE; }
 
@@ -35,19 +25,13 @@ static PetscBool OverCudaNotBound(Mat A, const Mat_AIJFmt *s)
 
 /* Without a GPU our types keep the parent's operation. A product with a MATSEQAIJ is then one of two equal types to
    PETSc, which compares the operation productsetfromoptions of both factors. */
-static PetscBool WithGpu(Mat A, const Mat_AIJFmt *s)
+static PetscBool WithGpu(PETSC_UNUSED Mat A, PETSC_UNUSED const Mat_AIJFmt *s)
 {
-  (void)A;
-  (void)s;
   return spmv_device_count(NULL) > 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* All processes must agree on products of parallel matrices, so processes without a GPU take part */
-static PetscBool WithKernels(Mat A, const Mat_AIJFmt *s)
-{
-  (void)A;
-  return AIJFmtHasKernels(s);
-}
+static PetscBool WithKernels(PETSC_UNUSED Mat A, const Mat_AIJFmt *s) { return AIJFmtHasKernels(s); }
 
 /* In a parallel matrix all processes must agree on who sorts a list of coordinates, so processes without a GPU take
    part */

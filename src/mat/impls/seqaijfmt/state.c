@@ -12,12 +12,11 @@ enum { ALIGNMENT = 64 /* one cache line, one AVX-512 register */ };
 
 /* Packed arrays come from PetscMalloc(), so that -malloc_dump, -malloc_view and -malloc_debug see them. The pointer
    that PetscMalloc() gave lies just before the aligned block. */
-static void *HostAlloc(void *ctx, size_t bytes)
+static void *HostAlloc(PETSC_UNUSED void *ctx, size_t bytes)
 {
   char  *block;
   void **aligned;
 
-  (void)ctx;
   if (PetscMalloc1(bytes + ALIGNMENT + sizeof(void *), &block)) return NULL;
   aligned     = (void **)(((size_t)block + sizeof(void *) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   aligned[-1] = block;
@@ -25,11 +24,10 @@ static void *HostAlloc(void *ctx, size_t bytes)
 }
 
 /* The hook returns no error code: if PetscFree() finds the heap damaged, it reports the error and the run ends */
-static void HostFree(void *ctx, void *aligned)
+static void HostFree(PETSC_UNUSED void *ctx, void *aligned)
 {
   void *block;
 
-  (void)ctx;
   if (!aligned) return;
   block = ((void **)aligned)[-1]; /* copied out, because PetscFree() clears its argument */
   PetscCallAbort(PETSC_COMM_SELF, PetscFree(block));
