@@ -154,7 +154,7 @@ static PetscErrorCode Fill(Mat A, Mat_AIJFmt *s, PetscBool *filled)
   status = spmv_extract_values(s->cache.plan, to.values, SPMV_DEVICE, &s->exec);
   PetscCall(AIJFmtArraysRestore(A, &s->exec, &to, &status));
   PetscCall(PetscObjectStateSet((PetscObject)A, state));
-  AIJFmtOffloadSet(A, status ? PETSC_OFFLOAD_CPU : PETSC_OFFLOAD_BOTH);
+  AIJFmtParentCsrFilled(A, status ? PETSC_FALSE : PETSC_TRUE);
   if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(&s->exec, status);
   *filled = status ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

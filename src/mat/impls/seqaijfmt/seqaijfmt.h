@@ -345,6 +345,7 @@ PETSC_INTERN PetscErrorCode AIJFmtHostKeep(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
 PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
 PETSC_INTERN void           AIJFmtParentCsrStale(Mat);
+PETSC_INTERN void           AIJFmtParentCsrFilled(Mat, PetscBool filled);
 PETSC_INTERN void           AIJFmtListAdd(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListRemove(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtListHeaderFreed(PetscObject);

@@ -61,6 +61,12 @@ void AIJFmtParentCsrStale(Mat A)
   if (AIJFmtOffload(A) != PETSC_OFFLOAD_UNALLOCATED) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
 }
 
+/* Transition 10 has filled the parent's CSR, or has failed and left other values there */
+void AIJFmtParentCsrFilled(Mat A, PetscBool filled)
+{
+  AIJFmtOffloadSet(A, filled ? PETSC_OFFLOAD_BOTH : PETSC_OFFLOAD_CPU);
+}
+
 /* Transition 1: a function of PETSc that does not set offloadmask has written the values on the host, or is about to */
 PetscErrorCode AIJFmtHostWritten(Mat A)
 {
