@@ -280,6 +280,7 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
     if (s) PetscCall(AIJFmtStrip(A));
     PetscCall(BecomeParent(A, row, parallel));
     PetscCall(CreateState(A, row, parallel, outer, &s));
+    s->self = A;
     PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
     PetscCall(AIJFmtCudaAdopt(A, s, outer));
     if (AIJFmtKeepsName(s)) AIJFmtUnbind(A); /* with CUDA, PETSc makes each matrix of a host type as if bound */

@@ -197,24 +197,6 @@ void MGDevSingleForget(MGDevHierarchy h, MGDevSinglePlan *p)
   MGDevRoundedFree(h, &p->values);
 }
 
-/* Copies the values of A in double precision to an array on the device, from its plan there or from the host */
-static PetscErrorCode Fetch(MGDevHierarchy h, const SpmvPlan *plan, Mat A, int64_t nonzeros, void *to,
-                            SpmvStatus *status)
-{
-  const int64_t      bytes = nonzeros * (int64_t)sizeof(PetscScalar);
-  const PetscScalar *values;
-
-  PetscFunctionBegin;
-  if (plan) *status = spmv_extract_values(plan, to, SPMV_DEVICE, h->exec);
-  else {
-    PetscCall(MatSeqAIJGetArrayRead(A, &values));
-    *status = spmv_copy(to, SPMV_DEVICE, values, SPMV_HOST, bytes, h->exec);
-    PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
-    PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes or renews the plan from the rounded values. A plan that does not borrow them copies them. */
 static SpmvStatus Plan(MGDevHierarchy h, MGDevSinglePlan *p, const SpmvPlan *of, const AIJFmtKey *now)
 {
@@ -234,21 +216,20 @@ PetscErrorCode MGDevSingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBoo
 {
   MGDevSinglePlan *p = &b->single;
   AIJFmtKey        now;
-  const PetscBool  brief   = p->cache.plan && !p->cache.plan->format->borrows ? PETSC_TRUE : PETSC_FALSE;
-  void            *fetched = NULL;
+  const PetscBool  brief = p->cache.plan && !p->cache.plan->format->borrows ? PETSC_TRUE : PETSC_FALSE;
+  AIJFmtArrays     from  = {.parts = 0};
   SpmvStatus       status;
 
   PetscFunctionBegin;
   if (!AIJFmtKeyHolds(&p->cache, A) || p->made_with != p->factor) {
     PetscCall(AIJFmtKeyGet(A, &now));
-    status = spmv_scratch_alloc(h->exec, SPMV_DEVICE, now.pattern.nnz * (int64_t)sizeof(double), "values", &fetched);
-    if (!status) PetscCall(Fetch(h, b->doubled.plan, A, now.pattern.nnz, fetched, &status));
+    PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_READ, h->exec, &from, &status));
     if (!status) status = Reserve(h, &p->values, now.pattern.nnz * (int64_t)sizeof(float), brief, "rounded values");
     if (!status)
-      status =
-          Round(h, now.pattern.nnz, p->factor, fetched, p->values.data, p->scaled ? most : most_between, "a matrix");
+      status = Round(h, now.pattern.nnz, p->factor, from.csr.values, p->values.data, p->scaled ? most : most_between,
+                     "a matrix");
     if (!status) status = Plan(h, p, b->doubled.plan, &now);
-    spmv_scratch_free(h->exec, SPMV_DEVICE, fetched);
+    PetscCall(AIJFmtArraysRestore(A, h->exec, &from, NULL));
     p->cache.key   = now;
     p->cache.valid = status ? PETSC_FALSE : PETSC_TRUE;
     p->made_with   = p->factor;
