@@ -234,9 +234,12 @@ static PetscErrorCode HierarchyRenew_MGDevice(MGDevHierarchy h, PC pc)
   h->updates++;
   if (!h->reason[0]) PetscCall(MGDevAcceptType(h, pc));
   PetscCall(MGDevAgree(h));
+  if (h->several && !h->reason[0] && !h->processes.open) {
+    PetscCall(PetscPackProcessesOpen(&h->processes, h->comm, h->exec, &status));
+    PetscCall(AIJFmtRefuse(h->exec, status, h->reason));
+    PetscCall(MGDevAgree(h)); /* a lost device is an error */
+  }
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (h->several && !h->processes.open) PetscCall(PetscPackProcessesOpen(&h->processes, h->comm, h->exec, &status));
-  MGDevTry(h, status); /* the same on all processes */
   PetscCall(SolversSetUp_MGDevice(pc));
   PetscCall(MGDevAccept(h, pc));
   PetscCall(MGDevAgree(h));

@@ -181,12 +181,12 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
 static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
   AIJFmtPlanOnDevice found;
-  MGDevSeen          now;
+  MGDevSeen          now = {.id = 0};
 
   PetscFunctionBegin;
   if (h->several) PetscCall(GetBlocks(h, m, A, x, transposed));
   else PetscCall(GetBlock(h, &m->block, A, x, transposed));
-  PetscCall(MatrixLook_MGDevice(A, x, &found, &now));
+  if (!h->reason[0]) PetscCall(MatrixLook_MGDevice(A, x, &found, &now));
   if (m->seen.id != now.id || m->seen.state != now.state) h->renew = PETSC_TRUE;
   m->seen = now;
   PetscCall(MGDevAgree(h));
