@@ -11,7 +11,7 @@
 #include <petscksp.h>
 
 /* Each type has three names: for any communicator, for one process, and for several. The plugin checks at compile time
-   that they match the rows of src/mat/impls/seqaijfmt/types.def. */
+   that they match the rows of src/mat/impls/aij/types.def. */
 #define MATAIJCRSV    "aijcrsv"
 #define MATSEQAIJCRSV "seqaijcrsv"
 #define MATMPIAIJCRSV "mpiaijcrsv"

@@ -49,9 +49,9 @@ code_under() {
 
 # The functions that make plans and set their values, and the files outside of the kernel library that may call them
 plan_makers='
-src/mat/impls/seqaijfmt/plan.c    analyze build update_values
-src/mat/impls/seqaijfmt/sync.c    analyze
-src/mat/impls/seqaijfmt/choose.c  analyze'
+src/mat/impls/aij/plan.c    analyze build update_values
+src/mat/impls/aij/sync.c    analyze
+src/mat/impls/aij/choose.c  analyze'
 # The files that may test PETSc's version
 version_tests='
 src/sys/compat.h
@@ -65,7 +65,7 @@ check_absent() {
   forbid "the kernel library knows no PETSc" '# *include.*petsc|\b(Petsc|PETSC_|MPI_)\w' $(code_under src/kernels) include/spmv_*.h
   forbid "the kernel library neither prints nor ends the program" \
     '\b(v?f?printf|f?puts|f?putchar|perror|abort|_?exit|assert) *\(|\b(stdout|stderr|cout|cerr)\b' $(code_under src/kernels)
-  forbid "no name of a format under src/mat" "(?i)(\b|aij)($formats)(_\w+)?\b" $(code_under src/mat)
+  forbid "no name of a format under src/mat" "(?i)(\b|aij)($formats)(_\w+)?\b" $(code_under src/mat) src/plugin/mat_operations.c
   forbid "a product adds to y without atomics" '\batomic[A-Z]' $(code_under src/kernels -E '_(mult|lane|stream)[._]')
   forbid "nothing adds to y by atomics" '\batomic[A-Z]\w*\( *&?\*?y\b' $(code_under src/kernels)
   for function in analyze build update_values; do
@@ -73,13 +73,12 @@ check_absent() {
       $(code_under src/mat -vxF "$(callers_of $function)") $(code_under src/ksp -vxF "$(callers_of $function)") \
       $(code_under src/pc -vxF "$(callers_of $function)")
   done
-  forbid "no field of PETSc's AIJ, no header of it" '# *include.*(impls/aij|aij\.h)|\bMat_(Seq|MPI)AIJ\b' $(code_under src)
+  forbid "no field of PETSc's AIJ, no header of it" '# *include.*(impls/aij/(seq|mpi)/|\b(mpi)?aij(\.h|cusparse))|\bMat_(Seq|MPI)AIJ\b' $(code_under src)
   forbid "not among the files that scripts/check_source.sh lets test PETSc's version" '\bPETSC_VERSION_[GL][ET]\b' \
     $(code_under src -vxF "$version_tests")
-  forbid "truth.c alone asks where PETSc's values are" '\boffloadmask\b|\bAIJFmtOffload' \
-    $(code_under src -vE '/(seqaijfmt/truth\.c|sys/compat\.h)$')
-  forbid "a solver includes plan.h of the Mat class and no other header of it" '# *include.*seqaijfmt/(?!plan\.h)' $(code_under src/ksp) $(code_under src/pc)
-  forbid "ops.c has the one table of operations" '\bA->ops->\w+ *=[^=]' $(code_under src/mat -vF seqaijfmt/create.c)
+  forbid "places.c alone asks where PETSc's values are" '\boffloadmask\b|\bAIJFmtOffload' \
+    $(code_under src -vE '/(aij/places\.c|sys/compat\.h)$')
+  forbid "mat_operations.c has the one table of operations" '\bA->ops->\w+ *=[^=]' $(code_under src/mat -vF aij/create.c) $(code_under src/pc/impls/gamg)
   for file in $(awk '{print $1}' <<<"$plan_makers $version_tests"); do
     [[ -f $file ]] || fault "scripts/check_source.sh: $file is not there: take it out of its list"
   done
@@ -101,8 +100,47 @@ check_folders() {
     esac
     forbid "$folder includes ${below//|/ } alone" "# *include \"(\.\./)*(?!\.\./|$below)\w+/" $(code_under "src/kernels/${folder%/}")
   done
-  forbid "src/sys lies below the other folders" '# *include "(\.\./)*(parallel|mat|ksp|pc|plugin)/' $(code_under src/sys)
-  forbid "src/parallel lies above src/sys alone" '# *include "(\.\./)*(mat|ksp|pc|plugin)/' $(code_under src/parallel)
+}
+# The folders of the PETSc side from the bottom up, and what each may include besides itself, as a pattern
+layers='
+src/sys                 (?!)
+src/parallel            sys/
+src/mat/impls/aij       sys/|parallel/
+src/mat/impls/lists     sys/|parallel/|mat/impls/aij/
+src/mat/impls/products  sys/|parallel/|mat/impls/(aij|lists)/
+src/pc/impls/gamg       sys/|parallel/|mat/
+src/pc/impls/point      sys/|parallel/|mat/impls/aij/plan\.h
+src/pc/impls/multigrid  sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/point/
+src/ksp/impls/device    sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/(point|multigrid)/
+src/ksp/impls/cg        sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/(point|multigrid)/|ksp/impls/device/
+src/ksp/impls/gmres     sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/(point|multigrid)/|ksp/impls/device/
+src/plugin              sys/|parallel/|mat/|pc/|ksp/'
+
+# shellcheck disable=SC2046
+check_layers() {
+  local folder below found
+  while read -r folder below; do
+    [[ -d $folder ]] || fault "scripts/check_source.sh: $folder is not there: take it out of its list"
+    forbid "$folder includes only itself and ${below//\\/}" "# *include \"(?!($below)[\\w/.]*\")[\\w.]*/" $(code_under "$folder")
+  done < <(grep . <<<"$layers")
+  for folder in $(code_under src -vE '^src/kernels/' | xargs -n 1 dirname | sort -u); do
+    found=$(awk -v f="$folder" '$1 == f' <<<"$layers")
+    [[ -n $found ]] || fault "$folder: not among the layers that scripts/check_source.sh lists"
+  done
+}
+
+# On the PETSc side no two files, and no static functions of two files, have the same name. Not in src/pc/impls/gamg,
+# whose static names the hierarchy made on the device replaces.
+# shellcheck disable=SC2046
+check_names() {
+  local name
+  for name in $(code_under src -vE '^src/kernels/' | xargs -n 1 basename | sort | uniq -d); do
+    fault "src: several files have the name $name"
+  done
+  for name in $(grep -oP '^(static [\w *]*?\b\K\w+(?=\()|\w+_DESTRUCTOR\(\K\w+)' $(code_under src -vE '^src/(kernels|pc/impls/gamg)/') |
+    sort -u | cut -d: -f2 | sort | uniq -d); do
+    fault "src: several files have a static function $name()"
+  done
 }
 
 check_formats() {
@@ -222,7 +260,7 @@ check_scripts() {
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for check in absent folders formats sizes headers format manual_pages markers links scripts; do
+for check in absent folders layers names formats sizes headers format manual_pages markers links scripts; do
   before=$faults
   "check_$check"
   say "check $check: $((faults - before)) faults"

@@ -18,7 +18,7 @@ struct PetscPackHaloStruct {
   void               *ghosts;   /* [items[1]] */
 };
 
-static SpmvStatus Allocate(const PetscPackProcesses *p, PetscPackHalo h, const int32_t index[], SpmvExec *exec)
+static SpmvStatus HaloAllocate(const PetscPackProcesses *p, PetscPackHalo h, const int32_t index[], SpmvExec *exec)
 {
   const int64_t each    = spmv_scalar_bytes(h->scalar);
   const int64_t bytes[] = {h->items[0] * (int64_t)sizeof *h->index, h->items[0] * each, h->items[1] * each};
@@ -48,7 +48,7 @@ PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *p, PetscLayout colu
   h->items[1] = ghosts;
   PetscCall(PetscMalloc1((size_t)h->items[0], &index));
   for (int64_t k = 0; k < h->items[0]; k++) index[k] = (int32_t)wanted[k];
-  *status = PetscPackAgreeStatus(p->comm, exec, Allocate(p, h, index, exec));
+  *status = PetscPackAgreeStatus(p->comm, exec, HaloAllocate(p, h, index, exec));
   PetscCall(PetscFree(index));
   PetscCall(PetscFree(wanted));
   if (*status) PetscCall(PetscPackHaloDestroy(halo, exec));

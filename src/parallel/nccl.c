@@ -18,7 +18,7 @@ struct PetscPackNcclStruct {
   SpmvNccl                   *nccl;
   PetscInt                    uses; /* number of solvers, plus 1 while it is an attribute */
   int                         version;
-  MPI_Comm                    kept;                  /* see Keep() */
+  MPI_Comm                    kept;                  /* see NcclKeep() */
   char                        why[SPMV_MESSAGE_MAX]; /* why there is no NCCL communicator */
 };
 
@@ -110,7 +110,7 @@ static int64_t HostNumber(void)
 }
 
 /* Opens the library in this process */
-static void Load(SpmvExec *exec, Card *mine, char why[])
+static void NcclLoad(SpmvExec *exec, Card *mine, char why[])
 {
   *mine = (Card){.host = HostNumber(), .place = spmv_device_place()};
   if (!strcmp(which, "off")) (void)snprintf(why, SPMV_MESSAGE_MAX, "-petscpack_nccl is off");
@@ -121,7 +121,7 @@ static void Load(SpmvExec *exec, Card *mine, char why[])
 }
 
 /* Why NCCL cannot serve, from the data of all processes, or NULL */
-static const char *Refusal(const Card *card, PetscMPIInt size)
+static const char *NcclRefusal(const Card *card, PetscMPIInt size)
 {
   for (PetscMPIInt i = 0; i < size; i++) {
     if (card[i].version == 0) return "another process has no NCCL";
@@ -134,7 +134,7 @@ static const char *Refusal(const Card *card, PetscMPIInt size)
 }
 
 /* Collective */
-static PetscErrorCode Connect(MPI_Comm comm, PetscMPIInt rank, PetscMPIInt size, SpmvExec *exec, PetscPackNccl n)
+static PetscErrorCode NcclConnect(MPI_Comm comm, PetscMPIInt rank, PetscMPIInt size, SpmvExec *exec, PetscPackNccl n)
 {
   char       id[SPMV_NCCL_ID_BYTES];
   PetscBool  made;
@@ -156,7 +156,7 @@ static PetscErrorCode Connect(MPI_Comm comm, PetscMPIInt rank, PetscMPIInt size,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Try(MPI_Comm comm, SpmvExec *exec, PetscPackNccl n)
+static PetscErrorCode NcclTry(MPI_Comm comm, SpmvExec *exec, PetscPackNccl n)
 {
   PetscMPIInt rank, size;
   Card        mine, *card;
@@ -167,17 +167,17 @@ static PetscErrorCode Try(MPI_Comm comm, SpmvExec *exec, PetscPackNccl n)
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc1((size_t)size, &card));
   PetscCall(PetscMemzero(&mine, sizeof mine)); /* the padding between the fields is sent too */
-  Load(exec, &mine, n->why);
+  NcclLoad(exec, &mine, n->why);
   PetscCallMPI(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, card, sizeof mine, MPI_BYTE, comm));
-  refusal    = Refusal(card, size);
+  refusal    = NcclRefusal(card, size);
   n->version = mine.version;
   PetscCall(PetscFree(card));
-  if (!refusal) PetscCall(Connect(comm, rank, size, exec, n));
+  if (!refusal) PetscCall(NcclConnect(comm, rank, size, exec, n));
   else if (!n->why[0]) PetscCall(PetscStrncpy(n->why, refusal, sizeof n->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Free(PetscPackNccl n)
+static PetscErrorCode NcclFree(PetscPackNccl n)
 {
   PetscPackNccl *link = &all;
 
@@ -195,12 +195,12 @@ PetscErrorCode PetscPackNcclRestore(PetscPackNccl *n)
 
   PetscFunctionBegin;
   *n = NULL;
-  if (mine && --mine->uses == 0) PetscCall(Free(mine));
+  if (mine && --mine->uses == 0) PetscCall(NcclFree(mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Called when the MPI communicator is freed */
-static int MPIAPI Forget(MPI_Comm comm, PetscMPIInt key, void *attribute, void *extra)
+static int MPIAPI NcclForget(MPI_Comm comm, PetscMPIInt key, void *attribute, void *extra)
 {
   PetscPackNccl n = (PetscPackNccl)attribute;
 
@@ -215,7 +215,7 @@ int PetscPackNcclVersion(PetscPackNccl n) { return n->version; }
 /* PETSc frees its communicator with the last object on it. A program that makes all objects for each solve would then wait
    each time for a new NCCL communicator, which takes 0.1 s. So that of all processes is kept until the end; others
    are not, because a program may have any number of them. */
-static PetscErrorCode Keep(MPI_Comm comm, PetscPackNccl n)
+static PetscErrorCode NcclKeep(MPI_Comm comm, PetscPackNccl n)
 {
   int same;
 
@@ -233,7 +233,8 @@ PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n,
   PetscPackNccl mine;
 
   PetscFunctionBegin;
-  if (keyval == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Forget, &keyval, NULL));
+  if (keyval == MPI_KEYVAL_INVALID)
+    PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, NcclForget, &keyval, NULL));
   PetscCallMPI(MPI_Comm_get_attr(comm, keyval, &mine, &found));
   if (!found) {
     PetscCall(PetscNew(&mine));
@@ -241,9 +242,9 @@ PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n,
     mine->kept = MPI_COMM_NULL;
     mine->next = all;
     all        = mine;
-    PetscCall(Try(comm, exec, mine));
+    PetscCall(NcclTry(comm, exec, mine));
     PetscCallMPI(MPI_Comm_set_attr(comm, keyval, mine));
-    PetscCall(Keep(comm, mine));
+    PetscCall(NcclKeep(comm, mine));
   }
   mine->uses++;
   *n    = mine;

@@ -2,7 +2,7 @@
 #include "processes.h"
 #include "sys/status.h"
 
-static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
+static SpmvStatus SumsAdd(void *ctx, double *sums, int n, SpmvExec *exec)
 {
   PetscPackProcesses *p      = (PetscPackProcesses *)ctx;
   const int64_t       bytes  = n * (int64_t)sizeof *sums;
@@ -16,7 +16,7 @@ static SpmvStatus Add(void *ctx, double *sums, int n, SpmvExec *exec)
 }
 
 /* The worst status and the largest *end of all processes */
-static SpmvStatus Worst(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine, int *end)
+static SpmvStatus StatusWorst(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine, int *end)
 {
   SpmvFailure *first = exec->failure;
   int          both[2], severity, size = 0;
@@ -37,16 +37,16 @@ static SpmvStatus Worst(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine, int *end
   return spmv_fail(exec, SPMV_ERR_DEVICE, "the device of another process has failed");
 }
 
-static SpmvStatus Agree(void *ctx, int *end, SpmvExec *exec)
+static SpmvStatus EndAgree(void *ctx, int *end, SpmvExec *exec)
 {
-  return Worst(((const PetscPackProcesses *)ctx)->comm, exec, SPMV_SUCCESS, end);
+  return StatusWorst(((const PetscPackProcesses *)ctx)->comm, exec, SPMV_SUCCESS, end);
 }
 
 SpmvStatus PetscPackAgreeStatus(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine)
 {
   int end = 0;
 
-  return Worst(comm, exec, mine, &end);
+  return StatusWorst(comm, exec, mine, &end);
 }
 
 PetscErrorCode PetscPackRefuse(MPI_Comm comm, SpmvExec *exec, SpmvStatus *status, char reason[SPMV_MESSAGE_MAX])
@@ -94,8 +94,8 @@ PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, Spmv
                               .add      = spmv_nccl_add,
                               .alive    = spmv_nccl_alive};
   else
-    p->call =
-        (SpmvProcesses){.ctx = p, .begin = PetscPackHaloBegin, .end = PetscPackHaloEnd, .add = Add, .agree = Agree};
+    p->call = (SpmvProcesses){
+        .ctx = p, .begin = PetscPackHaloBegin, .end = PetscPackHaloEnd, .add = SumsAdd, .agree = EndAgree};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

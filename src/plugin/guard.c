@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "guard.h"
+#include "plugin.h"
 
 /* Gets major and minor of a loaded libpetsc.so.3.26, libpetsc_real.so.3.18 or libpetsc64_complex.so.3.18; returns 0 for
    another library */
@@ -30,7 +30,7 @@ static int VersionOfPetsc(const char *path, int *major, int *minor)
   return (*name == '.' || *name == '_') && version && sscanf(version, ".so.%d.%d", major, minor) == 2;
 }
 
-static int RefuseOtherPetsc(struct dl_phdr_info *object, size_t size, void *context)
+static int RefuseLoadedPetsc(struct dl_phdr_info *object, size_t size, void *context)
 {
   int major, minor;
 
@@ -43,4 +43,4 @@ static int RefuseOtherPetsc(struct dl_phdr_info *object, size_t size, void *cont
   _exit(1);
 }
 
-__attribute__((constructor)) static void CheckPetscOfProcess(void) { (void)dl_iterate_phdr(RefuseOtherPetsc, NULL); }
+__attribute__((constructor)) static void CheckPetscOfProcess(void) { (void)dl_iterate_phdr(RefuseLoadedPetsc, NULL); }

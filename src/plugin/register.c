@@ -6,16 +6,16 @@
   #define _GNU_SOURCE /* for dladdr() */
 #endif
 #include <dlfcn.h>
-#include "ksp/impls/cgdevice/cgdevice.h"
-#include "ksp/impls/gmresdevice/gmresdevice.h"
-#include "mat/impls/seqaijfmt/seqaijfmt.h"
+#include "ksp/impls/cg/cgdevice.h"
+#include "ksp/impls/gmres/gmresdevice.h"
+#include "mat/impls/aij/aijfmt.h"
 #include "parallel/processes.h"
 #include "sys/private.h"
 #include "sys/totals.h"
-#include "pc/impls/aggdevice/aggdevice.h"
-#include "pc/impls/mgdevice/mgdevice.h"
-#include "guard.h"
-#include "replace.h"
+#include "pc/impls/gamg/aggdevice.h"
+#include "pc/impls/multigrid/mgdevice.h"
+#include "pc/impls/gamg/gamg.h"
+#include "plugin.h"
 
 /* Sets the options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", that the user has not set:
    the database already has .petscrc, PETSC_OPTIONS and the command line */
@@ -42,7 +42,7 @@ static PetscErrorCode DefaultsFromEnvironment(void)
 
 /* The table of operations of a matrix differs between minor versions. If PETSc is a shared library, guard.c has already
    refused another version. */
-static PetscErrorCode RefuseOtherPetsc(void)
+static PetscErrorCode RefuseOtherPetsc_PetscPack(void)
 {
   PetscInt  major, minor, subminor, release;
   PetscBool fit;
@@ -128,7 +128,7 @@ PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetFromOptions(void)
+static PetscErrorCode ProcessSetFromOptions_PetscPack(void)
 {
   SpmvOptions process;
 
@@ -206,7 +206,7 @@ PetscErrorCode PetscPackInitializePackage(void)
 
   PetscFunctionBegin;
   if (aijfmt_process.initialized) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(RefuseOtherPetsc());
+  PetscCall(RefuseOtherPetsc_PetscPack());
   PetscCall(RefuseSecondFile());
   PetscCheck(!spmv_registry_check(message), PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libspmvpack is not the one that libpetscpack was built with: %s", message);
@@ -214,6 +214,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(PetscPackTotalsFromOptions());
   PetscCall(AIJFmtTypesRegister());
   PetscCall(AIJFmtNamesRegister());
+  PetscCall(AIJFmtPCNamesRegister());
   PetscCall(AIJFmtCudaRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
@@ -225,7 +226,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(KSPDevRegister(&GMRESDevClass));
   PetscCall(PetscPackReplaceFromOptions());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
-  PetscCall(SetFromOptions());
+  PetscCall(ProcessSetFromOptions_PetscPack());
   if (marker) (void)remove(marker); /* `python -m petscpack run` says at the end if the file is still there */
   aijfmt_process.initialized = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,8 +1,8 @@
 /* replace.c - makes type names of PETSc mean types of petscpack, for programs that have these names in their code. */
-#include "ksp/impls/cgdevice/cgdevice.h"
-#include "ksp/impls/gmresdevice/gmresdevice.h"
-#include "mat/impls/seqaijfmt/seqaijfmt.h"
-#include "replace.h"
+#include "ksp/impls/cg/cgdevice.h"
+#include "ksp/impls/gmres/gmresdevice.h"
+#include "mat/impls/aij/aijfmt.h"
+#include "plugin.h"
 
 static PetscErrorCode ReplaceCG(PetscBool replace) { return KSPDevReplace(&CGDevClass, replace); }
 static PetscErrorCode ReplaceGMRES(PetscBool replace) { return KSPDevReplace(&GMRESDevClass, replace); }
@@ -16,7 +16,7 @@ static const struct {
     {PCMG, MGDevReplaceMG},  {PCGAMG, MGDevReplaceGAMG},
 };
 
-static PetscErrorCode Replace(const char name[], PetscBool replace)
+static PetscErrorCode TypeReplace_PetscPack(const char name[], PetscBool replace)
 {
   char      known[128] = "";
   PetscBool same;
@@ -48,7 +48,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
                                "PetscPackReplaceType", list, list, sizeof list, &set));
   PetscOptionsEnd();
   PetscCall(PetscStrToArray(list, ',', &count, &name));
-  for (int i = 0; i < count; i++) PetscCall(Replace(name[i], PETSC_TRUE));
+  for (int i = 0; i < count; i++) PetscCall(TypeReplace_PetscPack(name[i], PETSC_TRUE));
   PetscCall(PetscStrToArrayDestroy(count, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,6 +86,6 @@ PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)
   PetscFunctionBegin;
   PetscAssertPointer(type, 1);
   PetscCall(PetscPackInitializePackage());
-  PetscCall(Replace(type, replace));
+  PetscCall(TypeReplace_PetscPack(type, replace));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

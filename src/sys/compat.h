@@ -86,7 +86,7 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtHashActive(A) ((A)->hash_active)
 #endif
 
-/* A matrix has these fields only if PETSc has devices. Only truth.c may use AIJFmtOffload(). */
+/* A matrix has these fields only if PETSc has devices. Only places.c may use AIJFmtOffload(). */
 #if defined(PETSC_HAVE_DEVICE)
   #define AIJFmtBoundToCPU(A)        ((A)->boundtocpu)
   #define AIJFmtUnbind(A)            ((A)->boundtocpu = PETSC_FALSE)

@@ -107,7 +107,7 @@ static PetscErrorCode FormatSetUp(char line[], size_t size)
 
 /* A solve on several processes counts once; products count per sequential block, over all processes. If solves and
    products stayed on the host for the same reason, it is printed once. */
-static PetscErrorCode PrintTotals(void)
+static PetscErrorCode TotalsPrint_PetscPack(void)
 {
   char no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX],
        rest[2 * SPMV_MESSAGE_MAX];
@@ -143,6 +143,6 @@ PetscErrorCode PetscPackTotalsFromOptions(void)
   PetscCall(PetscOptionsBool("-petscpack_summary", "One line on stderr: what ran on the GPU, what did not and why",
                              "PetscPackInitializePackage", summary, &summary, NULL));
   PetscOptionsEnd();
-  if (summary) PetscCall(PetscRegisterFinalize(PrintTotals));
+  if (summary) PetscCall(PetscRegisterFinalize(TotalsPrint_PetscPack));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

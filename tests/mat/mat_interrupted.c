@@ -26,11 +26,23 @@ static PetscInt          allowed = -1, refused; /* host allocations of the plugi
 
 static PetscErrorCode (*petsc_malloc)(size_t, PetscBool, int, const char[], const char[], void **);
 
+/* Whether a file belongs to the matrix types of the plugin. PETSc has a folder mat/impls/aij, too, but all its files are
+   one folder deeper, and its PCs are in src/ksp/pc. */
+static PetscBool IsOurs(const char file[])
+{
+  const char aij[] = "src/mat/impls/aij/", *const in_aij = strstr(file, aij);
+
+  return strstr(file, "src/mat/impls/lists/") || strstr(file, "src/mat/impls/products/") ||
+                 strstr(file, "src/pc/impls/gamg/") || (in_aij && !strchr(in_aij + strlen(aij), '/'))
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
 /* PETSc's allocation function, which fails for calls of the plugin */
 static PetscErrorCode Malloc(size_t bytes, PetscBool clear, int line, const char function[], const char file[],
                              void **block)
 {
-  if (allowed >= 0 && strstr(file, "seqaijfmt/")) {
+  if (allowed >= 0 && IsOurs(file)) {
     if (allowed == 0) {
       refused++;
       *block = NULL;

@@ -5,7 +5,7 @@
 static const char help[] = "Options of the packed types, and the check of their products.\n";
 
 #include "mat_options.h"
-#include "../../src/mat/impls/seqaijfmt/tables.h"
+#include "../../src/mat/impls/aij/tables.h"
 
 static PetscInt failed;
 

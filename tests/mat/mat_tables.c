@@ -4,7 +4,7 @@
   compared with the parent's.
 */
 #include "mat_options.h"
-#include "../../src/mat/impls/seqaijfmt/tables.h"
+#include "../../src/mat/impls/aij/tables.h"
 #include <math.h>
 
 enum { VALUES_MAX = 16, TEXT_MAX = 256 };

@@ -4,7 +4,7 @@
 
     option_pages [--check] FOLDER
 */
-#include "../../src/mat/impls/seqaijfmt/tables.h"
+#include "../../src/mat/impls/aij/tables.h"
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

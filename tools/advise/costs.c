@@ -189,7 +189,7 @@ double AdvicePaysAfter(const AdviceCost *cost, const AdviceCost *parent)
   return PetscMax(1, ceil(convert / (before - product)));
 }
 
-/* The rule of aijauto, src/mat/impls/seqaijfmt/choose.c: the lowest cost of a conversion and all expected products;
+/* The rule of aijauto, src/mat/impls/aij/choose.c: the lowest cost of a conversion and all expected products;
    products of a format must be faster than the parent type's by the margin. The unit is one product of the parent type,
    because some times may be measured and some predicted. */
 void AdviceChooseBest(Advice *advice)

@@ -3,7 +3,7 @@
   are replaced. The engine of the class solves; what it cannot do is left to the parent, with a reason. The state lies in a
   container composed on the KSP, because ksp->data belongs to the parent.
 */
-#include "device.h"
+#include "kspdevice.h"
 #include "sys/compose.h"
 #include "sys/totals.h"
 
@@ -35,7 +35,7 @@ PetscErrorCode KSPDevStateRequire(KSP ksp, const KSPDevClass *of, void *state)
 }
 
 /* Frees the device data of a solver; keeps options and counters */
-static PetscErrorCode Forget(KSPDevice *s)
+static PetscErrorCode DataForget_KSPDevice(KSPDevice *s)
 {
   PetscFunctionBegin;
   KSPDevEngineForget(s);
@@ -47,16 +47,16 @@ static PetscErrorCode Forget(KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode StateFree(void *ctx)
+static PetscErrorCode StateFree_KSPDevice(void *ctx)
 {
   PetscFunctionBegin;
-  PetscCall(Forget((KSPDevice *)ctx));
+  PetscCall(DataForget_KSPDevice((KSPDevice *)ctx));
   PetscCall(MGDevHierarchyDestroy(&((KSPDevice *)ctx)->multigrid));
   PetscCall(PetscFree(ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy, StateFree)
+AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy_KSPDevice, StateFree_KSPDevice)
 
 /* ---- a solve ---- */
 
@@ -83,7 +83,7 @@ static PetscErrorCode WhySystem_KSPDevice(KSP ksp, const KSPDevice *s, const cha
 }
 
 /* Gives a reason for each feature of the parent that no engine has, and for systems that no engine takes */
-static PetscErrorCode Accept(KSP ksp, KSPDevice *s)
+static PetscErrorCode SystemAccept_KSPDevice(KSP ksp, KSPDevice *s)
 {
   char        text[SPMV_MESSAGE_MAX];
   const char *why = NULL;
@@ -111,7 +111,7 @@ static PetscErrorCode Accept(KSP ksp, KSPDevice *s)
 
 /* Gets the engine and, for a solve, its vectors; leaves a reason if they cannot be had. KSPSetUp() returns early if the
    operators were not set again; new values then reach the PC only in PCSetUp(). */
-static PetscErrorCode Prepare(KSP ksp, KSPDevice *s, PetscBool vectors)
+static PetscErrorCode SolvePrepare_KSPDevice(KSP ksp, KSPDevice *s, PetscBool vectors)
 {
   PetscFunctionBegin;
   PetscCall(PCSetUp(ksp->pc));
@@ -127,7 +127,7 @@ static PetscErrorCode Prepare(KSP ksp, KSPDevice *s, PetscBool vectors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Iterate(KSP ksp, KSPDevice *s)
+static PetscErrorCode SolveIterate_KSPDevice(KSP ksp, KSPDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(KSPDev_Loop, ksp, 0, 0, 0));
@@ -147,7 +147,7 @@ static PetscErrorCode IterateSingle(KSP ksp, KSPDevice *s)
   PetscFunctionBegin;
   s->fault = NULL;
   PetscCall(MGDevTrialBegin(ksp, &trial));
-  error = Iterate(ksp, s);
+  error = SolveIterate_KSPDevice(ksp, s);
   if (!s->fault && !s->reason[0]) s->fault = MGDevNormsEnd(&s->norms, ksp);
   PetscCall(MGDevTrialEnd(ksp, &trial, error ? NULL : s->fault, s->multigrid, &again));
   PetscCall(error);
@@ -155,9 +155,9 @@ static PetscErrorCode IterateSingle(KSP ksp, KSPDevice *s)
   s->reason[0] = 0;
   PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
   PetscCall(MGDevTrialAgain(ksp, &trial));
-  if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_TRUE));
+  if (!s->reason[0]) PetscCall(SolvePrepare_KSPDevice(ksp, s, PETSC_TRUE));
   s->single = PETSC_FALSE;
-  if (!s->reason[0]) PetscCall(Iterate(ksp, s));
+  if (!s->reason[0]) PetscCall(SolveIterate_KSPDevice(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,7 +166,7 @@ static PetscErrorCode SolveByParent(KSP ksp, KSPDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(PetscInfo(ksp, "solved by %s: %s\n", s->of->parent_name, s->reason));
-  PetscCall(Forget(s));
+  PetscCall(DataForget_KSPDevice(s));
   s->used = KSP_DEVICE_HOST;
   s->solves_host++;
   PetscCall(MGDevSolveWatched(ksp, s->parent.solve));
@@ -180,11 +180,11 @@ PetscErrorCode KSPSolve_Device(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPDevStateGet(ksp, NULL, &s));
   s->reason[0] = 0;
-  PetscCall(Accept(ksp, s));
-  if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_TRUE));
+  PetscCall(SystemAccept_KSPDevice(ksp, s));
+  if (!s->reason[0]) PetscCall(SolvePrepare_KSPDevice(ksp, s, PETSC_TRUE));
   if (!s->reason[0]) {
     s->single = s->pc.kind == SPMV_PC_FUNCTION ? MGDevHierarchyInfo(s->multigrid)->single : PETSC_FALSE;
-    PetscCall(s->single ? IterateSingle(ksp, s) : Iterate(ksp, s));
+    PetscCall(s->single ? IterateSingle(ksp, s) : SolveIterate_KSPDevice(ksp, s));
   }
   if (s->reason[0]) PetscCall(SolveByParent(ksp, s));
   else s->solves_device++;
@@ -193,8 +193,8 @@ PetscErrorCode KSPSolve_Device(KSP ksp)
 }
 
 /* With multigrid, the plans of all levels, the cycle and the engine are made here, so that the first solve does not pay
-   for them. They need the hierarchy, and KSPSetUp() calls PCSetUp() only after this function: Prepare() calls it. If the
-   device cannot serve, all is forgotten here, and KSPSolve() tries again and reports the reason. */
+   for them. They need the hierarchy, and KSPSetUp() calls PCSetUp() only after this function: SolvePrepare_KSPDevice()
+   calls it. If the device cannot serve, all is forgotten here, and KSPSolve() tries again and reports the reason. */
 static PetscErrorCode KSPSetUp_Device(KSP ksp)
 {
   KSPDevice *s;
@@ -207,9 +207,9 @@ static PetscErrorCode KSPSetUp_Device(KSP ksp)
   if (!multigrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged));
   s->reason[0] = 0;
-  PetscCall(Accept(ksp, s));
-  if (!s->reason[0]) PetscCall(Prepare(ksp, s, PETSC_FALSE));
-  if (s->reason[0]) PetscCall(Forget(s));
+  PetscCall(SystemAccept_KSPDevice(ksp, s));
+  if (!s->reason[0]) PetscCall(SolvePrepare_KSPDevice(ksp, s, PETSC_FALSE));
+  if (s->reason[0]) PetscCall(DataForget_KSPDevice(s));
   s->reason[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -222,7 +222,7 @@ static PetscErrorCode KSPReset_Device(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPDevStateGet(ksp, NULL, &s));
-  PetscCall(Forget(s));
+  PetscCall(DataForget_KSPDevice(s));
   if (s->parent.reset) PetscCall(s->parent.reset(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -252,7 +252,7 @@ PetscErrorCode KSPDevCreate(KSP ksp, const KSPDevClass *of)
   s->of = of;
   spmv_exec_init(&s->exec, SPMV_DEVICE);
   PetscCall(PetscStrncpy(s->format, "crsv", sizeof s->format));
-  PetscCall(PetscPackStateCompose((PetscObject)ksp, container_name, s, StateDestroy));
+  PetscCall(PetscPackStateCompose((PetscObject)ksp, container_name, s, StateDestroy_KSPDevice));
   s->parent                = *ksp->ops;
   ksp->setupnewmatrix      = PETSC_TRUE;
   ksp->ops->setup          = KSPSetUp_Device;

@@ -1,0 +1,130 @@
+/* cg_create.c - the class KSPCGDEVICE: what it adds to the frame of device solvers. */
+#include "cgdevice.h"
+
+/* The features of KSPCG that the engine does not have */
+static PetscErrorCode WhyParent(KSP ksp, KSPDevice *device, const char **why)
+{
+  const KSP_CGDevice *s = (KSP_CGDevice *)device;
+
+  PetscFunctionBegin;
+  if (s->single_reduction) *why = "-ksp_cg_single_reduction";
+  else if (s->radius != 0) *why = "a trust region";
+  else if (s->objective < 0) *why = "a target of the objective function";
+  else if (ksp->pc_side != PC_LEFT) *why = "the preconditioner is not on the left";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EngineGet_CGDevice(KSP ksp, KSPDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPDevPCGet(ksp, s, ksp->work[2], ksp->work[1]));
+  PetscCall(CGDevMixedBegin(ksp, (KSP_CGDevice *)s));
+  if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, (KSP_CGDevice *)s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorsGet_CGDevice(KSP ksp, KSPDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPDevVectorPlace(s, &((KSP_CGDevice *)s)->r, ksp->work[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DataForget_CGDevice(KSPDevice *device)
+{
+  KSP_CGDevice *s = (KSP_CGDevice *)device;
+
+  PetscFunctionBegin;
+  PetscCall(CGDevRoundedForget(s));
+  AIJFmtVectorFree(&s->exec, &s->r);
+  s->residual_away = s->value_unknown = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SpmvStatus EngineMake_CGDevice(KSPDevice *s, const void *wanted)
+{
+  return spmv_cg_create((const SpmvCgOptions *)wanted, &s->exec, &((KSP_CGDevice *)s)->engine);
+}
+
+static void EngineUnmake_CGDevice(KSPDevice *s) { spmv_cg_destroy(&((KSP_CGDevice *)s)->engine); }
+
+static SpmvStatus HistoryGet_CGDevice(KSPDevice *s, int64_t first, int64_t n, double norms[])
+{
+  return spmv_cg_history(((KSP_CGDevice *)s)->engine, first, n, norms, &s->exec);
+}
+
+static void InfoGet_CGDevice(const KSPDevice *device, KSPDeviceInfo *info)
+{
+  const KSP_CGDevice *s      = (const KSP_CGDevice *)device;
+  SpmvCgInfo          engine = {.graphs = 0};
+
+  if (s->engine) spmv_cg_info(s->engine, &engine);
+  info->graphs += engine.graphs;
+  info->bytes += (PetscLogDouble)(engine.bytes + s->r.bytes + s->rounded.bytes);
+  info->precision   = s->mixed.on ? KSP_CGDEVICE_MIXED : KSP_CGDEVICE_DOUBLE;
+  info->corrections = s->mixed.corrections;
+}
+
+/*MC
+   KSPCGDEVICE = "cgdevice" - The preconditioned conjugate gradient method, whose iterations run on the GPU without
+   waiting for the host
+
+   Options Database Keys:
++  -ksp_cgdevice_mode <auto> - how iterations run: auto, host, chunk, graph, persistent; see `KSPDeviceSetMode()`
+.  -ksp_cgdevice_chunk <0> - iterations that are enqueued together, at most 64; 0: by the size of the matrix
+.  -ksp_cgdevice_precision <double> - double or mixed, see `KSPCGDeviceSetPrecision()`
+.  -ksp_cgdevice_format <crsv> - packed format for matrices that have none on the device; crsv, which is CSR, where it declines
+-  -petscpack_replace cg - makes `KSPCG` mean this type; read when petscpack is loaded
+
+   Level: beginner
+
+   Notes:
+   The method, its iterations, norms, tests and reasons are those of `KSPCG`, up to the rounding of sums. This type
+   inherits from `KSPCG`: all of its options and functions are accepted.
+
+   The device does the iterations for real numbers, a matrix of type `MATSEQAIJ` or `MATMPIAIJ` or a type derived from
+   them, and the preconditioners `PCNONE`, `PCJACOBI`, `PCPBJACOBI`, `PCGAMG` and `PCMG`; `PCGAMGDEVICE` and
+   `PCMGDEVICE` share the hierarchy that they already have on the device. Vectors may be on the host, or CUDA vectors.
+   `KSPCG` solves everything else; `-ksp_view` and `-info` say why.
+
+   The multigrid hierarchy is the one that PETSc has set up: multiplicative V and W cycles, with the smoothers
+   `KSPCHEBYSHEV` and `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a fixed number of steps and no norm.
+   These are the defaults of `PCGAMG`; `PCMG` needs `-mg_levels_pc_type jacobi`. A direct solver on a small coarsest
+   level becomes a dense matrix on the device; any other coarsest solver runs on the host, and each cycle waits for it.
+
+   On several processes, each process iterates on its own rows. If each has a GPU of its own, messages and sums go
+   through NVIDIA's NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; otherwise they
+   go by MPI.
+
+   A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
+
+.seealso: `KSPCG`, `KSPDeviceSetMode()`, `KSPDeviceGetInfo()`, `MATAIJRBP`, `PetscPackInitializePackage()`
+M*/
+
+static PetscErrorCode KSPCreate_CGDevice(KSP);
+
+KSPDevClass CGDevClass = {.type        = KSPCGDEVICE,
+                          .parent_type = KSPCG,
+                          .parent_name = "KSPCG",
+                          .modes       = KSP_DEVICE_PERSISTENT + 1,
+                          .bytes       = sizeof(KSP_CGDevice),
+                          .create      = KSPCreate_CGDevice,
+                          .install     = CGDevParentInstall,
+                          .options     = CGDevPrecisionFromOptions,
+                          .why_parent  = WhyParent,
+                          .engine      = EngineGet_CGDevice,
+                          .vectors     = VectorsGet_CGDevice,
+                          .iterate     = CGDevIterate,
+                          .make        = EngineMake_CGDevice,
+                          .unmake      = EngineUnmake_CGDevice,
+                          .history     = HistoryGet_CGDevice,
+                          .forget      = DataForget_CGDevice,
+                          .info        = InfoGet_CGDevice,
+                          .view        = CGDevPrecisionView};
+
+static PetscErrorCode KSPCreate_CGDevice(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPDevCreate(ksp, &CGDevClass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

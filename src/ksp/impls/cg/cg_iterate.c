@@ -1,0 +1,237 @@
+/*
+  cg_iterate.c - a solve by the engine. Iteration 0 consists of PETSc's own calls in the order of KSPSolve_CG(), so that
+  initial guesses, relative tolerances of every kind, and the test of the first norm are PETSc's. Only a multigrid cycle
+  is applied by the engine in iteration 0, too. Then the engine runs until a monitor or a convergence test needs the
+  host, and PETSc receives the norms in order.
+*/
+#include "cgdevice.h"
+#include <math.h>
+
+/* The norm of the residual R. If the norm, or the scalar product that it is computed from, is not a number, the macros
+   set a reason and return. */
+PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
+{
+  PetscScalar beta;
+
+  PetscFunctionBegin;
+  *norm = 0;
+  if (ksp->normtype == KSP_NORM_PRECONDITIONED) {
+    PetscCall(KSP_PCApply(ksp, R, Z));
+    PetscCall(VecNorm(Z, NORM_2, norm));
+    KSPCheckNorm(ksp, *norm);
+  } else if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) {
+    PetscCall(VecNorm(R, NORM_2, norm));
+    KSPCheckNorm(ksp, *norm);
+  } else if (ksp->normtype == KSP_NORM_NATURAL) {
+    PetscCall(KSP_PCApply(ksp, R, Z));
+    PetscCall(VecTDot(Z, R, &beta));
+    KSPCheckDot(ksp, beta);
+    *norm = PetscSqrtReal(PetscAbsScalar(beta));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual before the first iteration, in ksp->work[0] */
+static PetscErrorCode FirstResidual(KSP ksp)
+{
+  Vec R = ksp->work[0];
+  Mat A;
+
+  PetscFunctionBegin;
+  ksp->its = 0;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (!ksp->guess_zero) {
+    PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, R));
+    PetscCall(VecAYPX(R, -1, ksp->vec_rhs));
+  } else PetscCall(VecCopy(ksp->vec_rhs, R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode IterationZero(KSP ksp)
+{
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  PetscCall(FirstResidual(ksp));
+  PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], &norm));
+  if (!ksp->reason) PetscCall(KSPDevTestFirst(ksp, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The convergence test for the iterations of this engine */
+SpmvCgTest CGDevTest(KSP ksp, const CGDevRun *run, PetscReal tolerance)
+{
+  static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
+                                     [KSP_NORM_PRECONDITIONED]   = SPMV_CG_PRECONDITIONED,
+                                     [KSP_NORM_UNPRECONDITIONED] = SPMV_CG_UNPRECONDITIONED,
+                                     [KSP_NORM_NATURAL]          = SPMV_CG_NATURAL};
+  SpmvCgTest              test    = {norms[ksp->normtype], KSPDevTest(ksp, tolerance)};
+
+  test.by.min_iterations -= run->offset;
+  test.by.max_iterations = PetscMin(test.by.max_iterations - run->offset, run->limit);
+  test.by.check_after -= run->offset;
+  return test;
+}
+
+/* Sets PETSc's own message and reason for a sum or norm that is not a number */
+static PetscErrorCode NormNotANumber_CGDevice(KSP ksp, double norm)
+{
+  PetscFunctionBegin;
+  if (!isfinite(norm) && ksp->normtype != KSP_NORM_NATURAL) KSPCheckNorm(ksp, (PetscReal)norm);
+  KSPCheckDot(ksp, (PetscScalar)NAN);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Translates the engine's reason, unless PETSc's test of the last norm has given one; the solve may also go on */
+static PetscErrorCode ReasonSet_CGDevice(KSP ksp, const CGDevRun *run)
+{
+  const SpmvCgResult *result = &run->result;
+
+  PetscFunctionBegin;
+  ksp->its = (PetscInt)(run->offset + result->iterations);
+  if (result->reason == SPMV_DIVERGED_NOT_A_NUMBER) PetscCall(NormNotANumber_CGDevice(ksp, result->norm));
+  else KSPDevSetReason(ksp, result->reason, KSP_CONVERGED_ATOL);
+  if (ksp->reason)
+    PetscCall(PetscInfo(ksp, "the device ends: %s after %" PetscInt_FMT " iterations\n",
+                        KSPConvergedReasons[ksp->reason], ksp->its));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Calls PETSc's test for the last iteration. The engine's test has the same result, but PETSc's prints more with -info,
+   and may count the maximum number of iterations as success. */
+static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
+{
+  const SpmvCgResult *result = &run->result;
+
+  PetscFunctionBegin;
+  ksp->its = (PetscInt)(run->offset + result->completed);
+  if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
+  if (run->watch.user_test || (result->reason != SPMV_ITERATING && result->iterations == result->completed))
+    PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Handles the result of a call of the engine. before: iterations completed before the call */
+static PetscErrorCode RunConclude_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
+{
+  const SpmvCgResult *result = &run->result;
+  const PetscBool     check  = s->mixed.on && result->reason != SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (run->watch.want_norms)
+    PetscCall(KSPDevTellNorms(ksp, KSPDEV(s), run->offset, before + 1, result->completed - (check ? 1 : 0)));
+  if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
+  else if (result->completed > before) PetscCall(TestLast(ksp, run));
+  if (!ksp->reason && !s->reason[0]) PetscCall(ReasonSet_CGDevice(ksp, run));
+  KSPDevSingleCheck(ksp, KSPDEV(s), result->completed, result->norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Number of cycles in a call of the engine: one per iteration, but none for an iteration that ended the solve by a test
+   of r */
+static int64_t CyclesOf(KSP ksp, const SpmvCgResult *result, int64_t before)
+{
+  const PetscBool early = ksp->normtype == KSP_NORM_NONE || ksp->normtype == KSP_NORM_UNPRECONDITIONED;
+  const PetscBool ended = result->reason != SPMV_ITERATING && result->iterations == result->completed;
+
+  return result->completed - before - (early && ended && result->completed > before ? 1 : 0);
+}
+
+/* One call of the engine; run->result tells the outcome */
+static PetscErrorCode RunOnce_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
+{
+  const int64_t   before = run->result.completed;
+  const PetscBool inner  = s->several || s->engine_options.apply_waits ? PETSC_TRUE : PETSC_FALSE;
+  SpmvStatus      status;
+  SpmvCgInfo      info;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  PetscCall(AIJFmtVectorBegin(&s->r));
+  /* MatMult() of several processes and PETSc's coarsest solver have timers of their own, and timers do not nest */
+  if (!inner) PetscCall(PetscLogGpuTimeBegin());
+  status = spmv_cg_run(s->engine, run->watch.step, &run->result, &s->exec);
+  if (!inner) PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AIJFmtVectorEnd(&s->r));
+  PetscCall(AIJFmtVectorEnd(&s->x));
+  if (status) run->result.completed = before;
+  spmv_cg_info(s->engine, &info);
+  KSPDevTryAll(ksp, s, status);
+  PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), CyclesOf(ksp, &run->result, before)));
+  s->residual_away = s->r.staged;
+  if (run->watch.sees_x) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
+  PetscCall(RunConclude_CGDevice(ksp, s, run, before));
+  if (!run->watch.sees_x && ksp->reason) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Starts the engine from the solution in ksp->vec_sol and the residual in ksp->work[0] */
+PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscReal tolerance)
+{
+  const SpmvCgTest test = CGDevTest(ksp, run, tolerance);
+  SpmvStatus       status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtVectorSend(&s->exec, &s->x));
+  PetscCall(AIJFmtVectorSend(&s->exec, &s->r));
+  PetscCall(AIJFmtVectorBegin(&s->x));
+  PetscCall(AIJFmtVectorBegin(&s->r));
+  status = spmv_cg_start(s->engine, s->x.data, s->r.data, s->pc.values, &test, &s->exec);
+  PetscCall(AIJFmtVectorEnd(&s->r));
+  PetscCall(AIJFmtVectorEnd(&s->x));
+  KSPDevTryAll(ksp, s, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Iteration 0 if the preconditioner is a cycle on the device: the engine starts and gives the first norm. The tolerance
+   is known only after PETSc has tested that norm. */
+static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run)
+{
+  double     norm = 0;
+  SpmvCgTest test;
+
+  PetscFunctionBegin;
+  PetscCall(FirstResidual(ksp));
+  PetscCall(CGDevStart(ksp, s, run, -1));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  KSPDevTryAll(ksp, s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
+  PetscCall(KSPDevCountCycles(KSPDEV(s), 1));
+  if (!isfinite(norm)) PetscCall(NormNotANumber_CGDevice(ksp, norm));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  test = CGDevTest(ksp, run, ksp->ttol);
+  KSPDevTry(s, spmv_cg_set_test(s->engine, &test, &s->exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StartByPetsc(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
+{
+  PetscFunctionBegin;
+  PetscCall(IterationZero(ksp));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  CGDevMixedInit(ksp, run);
+  PetscCall(CGDevStart(ksp, s, run, s->mixed.on ? CGDevMixedTolerance(ksp, run) : ksp->ttol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If the engine refuses, leaves a reason in s->reason, and the solution and the residual history unchanged */
+PetscErrorCode CGDevIterate(KSP ksp, KSPDevice *device)
+{
+  const size_t  history_begin = (size_t)ksp->res_hist_len;
+  KSP_CGDevice *s             = (KSP_CGDevice *)device;
+  CGDevRun      run           = {.limit = INT64_MAX};
+
+  PetscFunctionBegin;
+  s->residual_away = PETSC_FALSE;
+  s->value_unknown = PETSC_TRUE;
+  PetscCall(KSPDevWatchBegin(ksp, &run.watch));
+  KSPDevEngineBegin(KSPDEV(s));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s, &run));
+  else PetscCall(StartByPetsc(ksp, s, &run));
+  KSPDevSingleBegin(ksp, device, &run.watch.step);
+  while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce_CGDevice(ksp, s, &run));
+  PetscCall(KSPDevEngineEnd(ksp, KSPDEV(s), history_begin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

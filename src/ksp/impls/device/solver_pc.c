@@ -1,0 +1,88 @@
+/*
+  solver_pc.c - the preconditioner on the device: the numbers of a point or point-block preconditioner, or a multigrid
+  cycle, which is a function. Both are kept until they change.
+*/
+#include "kspdevice.h"
+#include <math.h>
+
+/* Forgets the hierarchy; one that belongs to the PC stays on the device */
+static PetscErrorCode ForgetHierarchy(KSPDevice *s)
+{
+  PetscFunctionBegin;
+  if (s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
+  else PetscCall(MGDevHierarchyForget(s->multigrid));
+  s->of_pc = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDevPCForget(KSPDevice *s)
+{
+  PetscFunctionBegin;
+  MGDevPointFree(&s->pc, &s->exec);
+  PetscCall(ForgetHierarchy(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gets the cycle that does the same as PCApply(), from the PC if it has one. A reason is one on all processes. */
+static PetscErrorCode CycleGet_KSPDevice(KSP ksp, KSPDevice *s)
+{
+  MGDevHierarchy of_pc;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevOfPC(ksp->pc, &of_pc, s->reason));
+  if (of_pc || s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
+  s->of_pc = of_pc ? PETSC_TRUE : PETSC_FALSE;
+  if (of_pc) s->multigrid = of_pc;
+  else if (!s->multigrid) {
+    PetscCall(MGDevHierarchyCreate(&s->exec, &s->multigrid));
+    PetscCall(MGDevHierarchySetFromOptions(s->multigrid, ksp->pc));
+  }
+  if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
+  s->pc.kind  = SPMV_PC_FUNCTION;
+  s->pc.block = 1;
+  if (!of_pc) PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* unit and result are work vectors */
+static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec result)
+{
+  PetscBool  renewed;
+  MGDevPoint wanted;
+
+  PetscFunctionBegin;
+  PetscCall(ForgetHierarchy(s));
+  PetscCall(MGDevPointDescribe(ksp->pc, &wanted, s->reason));
+  if (!s->reason[0] && ksp->pc->failedreason)
+    PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));
+  PetscCall(MGDevPointGet(&s->pc, &wanted, ksp->pc, unit, result, &s->exec, &renewed, s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
+{
+  PetscBool multigrid;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
+  PetscCall(multigrid ? CycleGet_KSPDevice(ksp, s) : PointGet_KSPDevice(ksp, s, unit, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void KSPDevSingleBegin(KSP ksp, KSPDevice *s, int64_t *step)
+{
+  if (!s->single || ksp->normtype == KSP_NORM_NONE) return;
+  *step = PetscMin(*step, MGDEV_LOOK);
+  MGDevNormsBegin(&s->norms, 0, ksp->rnorm);
+}
+
+void KSPDevSingleCheck(KSP ksp, KSPDevice *s, int64_t iteration, double norm)
+{
+  const char *why;
+
+  if (!s->single || ksp->normtype == KSP_NORM_NONE || !isfinite(norm)) return;
+  why = MGDevNormsTell(&s->norms, (PetscInt)iteration, (PetscReal)norm);
+  if (!why || ksp->reason) return;
+  s->fault    = why;
+  ksp->reason = KSP_DIVERGED_BREAKDOWN;
+}

@@ -1,0 +1,347 @@
+/*
+  arrays.c - the CSR arrays of a sequential matrix, in the memory where a kernel reads or writes them. All other files
+  of the class, and solvers, get them here.
+
+  On the device they are found in this order: the CSR of the CUDA parent, if it is current; a copy of the host's arrays
+  that stays until a set-up ends; for values alone, the plan; else they are uploaded. PCGAMG reads its matrix several
+  times in a set-up: for the graph, two products and the plan. Hence that copy; it never counts as the place of the
+  current values, and places.c does not know it.
+
+  Values written on the device stay in the parent's CSR if AIJFmtDeviceCsrDecide() says so. Otherwise they are copied to
+  the host, where every matrix has room for them.
+*/
+#include "aijfmt.h"
+#include "sys/private.h"
+
+/* ---- patterns that need no check ---- */
+
+/* Checks a pattern once; a pattern made by a product of matrices is not checked */
+PetscErrorCode AIJFmtPatternCheck(Mat A, const SpmvPattern *here, SpmvExec *exec, SpmvStatus *status)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->checked_id == ((PetscObject)A)->id && s->checked_state == A->nonzerostate)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  *status = spmv_pattern_check(here, exec);
+  if (!*status) PetscCall(AIJFmtPatternIsRight(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtPatternIsRight(Mat A)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  s->checked_id    = ((PetscObject)A)->id;
+  s->checked_state = A->nonzerostate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- copies that stay until the set-up ends ---- */
+
+void AIJFmtCopyFree(Mat_AIJFmt *s)
+{
+  Mat_AIJFmt **link = &aijfmt_process.copied;
+
+  if (!s->copy.block) return;
+  spmv_scratch_free(&s->copy.exec, SPMV_DEVICE, s->copy.block);
+  s->copy.block = NULL;
+  while (*link != s) link = &(*link)->copy.after;
+  *link = s->copy.after;
+}
+
+/* Set-ups may be nested: a preconditioner may contain another */
+void AIJFmtCopiesBegin(void) { aijfmt_process.set_ups++; }
+
+void AIJFmtCopiesEnd(void)
+{
+  if (--aijfmt_process.set_ups > 0) return;
+  while (aijfmt_process.copied) AIJFmtCopyFree(aijfmt_process.copied);
+  spmv_scratch_trim();
+}
+
+static PetscBool CopyServes(const Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool pattern, PetscBool values)
+{
+  if (!s->copy.block || !AIJFmtSameStructure(&s->copy.key, now)) return PETSC_FALSE;
+  if (pattern && !s->copy.csr.pattern.row_ptr) return PETSC_FALSE;
+  return !values || (s->copy.csr.values && s->copy.key.value_state == now->value_state) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static void CopyKeep(Mat_AIJFmt *s, const AIJFmtKey *now, const SpmvExec *exec, AIJFmtArrays *a)
+{
+  AIJFmtCopyFree(s);
+  if (!a->block) return; /* no nonzeros: without a block, the copy would never be taken off the list */
+  s->copy.exec          = *exec;
+  s->copy.csr           = a->csr;
+  s->copy.block         = a->block;
+  s->copy.key           = *now;
+  s->copy.after         = aijfmt_process.copied;
+  aijfmt_process.copied = s;
+  a->block              = NULL;
+}
+
+/* ---- the CSR of the CUDA parent, which makes or updates it from the host's arrays first, if necessary ---- */
+
+/* Whether the parent has a CSR of this pattern, and this class has seen it */
+PetscBool AIJFmtParentHasCsr(Mat A, const Mat_AIJFmt *s)
+{
+  return s->device_csr_known && s->device_csr_state == A->nonzerostate ? PetscPackCusparseCsrExists(A) : PETSC_FALSE;
+}
+
+/* Records that the parent has a CSR of this pattern on the device */
+void AIJFmtParentCsrSeen(Mat A, Mat_AIJFmt *s)
+{
+  s->device_csr_used  = PETSC_TRUE;
+  s->device_csr_known = PETSC_TRUE;
+  s->device_csr_state = A->nonzerostate;
+}
+
+static PetscErrorCode ArraysOfParent(Mat A, PetscBool exists, AIJFmtArrays *a)
+{
+  const AIJFmtCusparseIndex *row_ptr, *col;
+  PetscScalar               *values;
+
+  PetscFunctionBegin;
+  if (a->access == AIJFMT_READ) AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetValues(A, &values));
+  else if (a->access == AIJFMT_WRITE && exists)
+    AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetArrayWrite(A, &values));
+  else AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetArray(A, &values));
+  a->csr.values = a->values = values;
+  if (!(a->parts & AIJFMT_PATTERN)) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseGetIJ(A, &row_ptr, &col));
+  a->csr.pattern.row_ptr = row_ptr;
+  a->csr.pattern.col     = col;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If the parent has no CSR yet and all its values will be overwritten, it need not upload the host's. They are two thirds
+   of all bytes; for a new product they are meaningless, in memory that was never touched. The parent skips them if its
+   field for them is NULL (3.20 to 3.26); PETSc has no function that sets it, so it is NULL during the call. *field: NULL
+   if the values must be uploaded, or the field is not known for certain. */
+static PetscErrorCode ArraysSkipValues(Mat A, const AIJFmtArrays *a, PetscScalar ***field, PetscScalar **here)
+{
+  PetscScalar *array = NULL;
+
+  PetscFunctionBegin;
+  *field = NULL;
+  *here  = NULL;
+  if (a->access != AIJFMT_WRITE || (!a->fresh && PetscPackCusparseCsrExists(A))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJGetArrayWrite(A, &array));
+  *here  = array;
+  *field = PetscPackSeqAIJValues(A, array);
+  PetscCall(MatSeqAIJRestoreArrayWrite(A, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ArraysGetParent(Mat A, Mat_AIJFmt *s, AIJFmtArrays *a)
+{
+  const PetscBool exists = a->fresh ? PETSC_FALSE : AIJFmtParentHasCsr(A, s);
+  PetscErrorCode  error;
+  PetscScalar   **field, *here;
+
+  PetscFunctionBegin;
+  a->of_parent              = PETSC_TRUE;
+  a->csr.values_space       = SPMV_DEVICE;
+  a->csr.pattern.space      = SPMV_DEVICE;
+  a->csr.pattern.index_type = sizeof(AIJFmtCusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
+  PetscCall(ArraysSkipValues(A, a, &field, &here));
+  if (field) *field = NULL;
+  error = ArraysOfParent(A, exists, a);
+  if (field) *field = here;
+  PetscCall(error);
+  AIJFmtParentCsrSeen(A, s);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- on the host ---- */
+
+static PetscErrorCode ArraysGetHost(Mat A, AIJFmtArrays *a)
+{
+  PetscFunctionBegin;
+  if (!(a->parts & AIJFMT_VALUES)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (a->access == AIJFMT_READ) PetscCall(MatSeqAIJGetArrayRead(A, &a->here));
+  else if (a->access == AIJFMT_WRITE) PetscCall(MatSeqAIJGetArrayWrite(A, &a->values));
+  else PetscCall(MatSeqAIJGetArray(A, &a->values));
+  a->csr.values = a->access == AIJFMT_READ ? a->here : a->values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ArraysRestoreHost(Mat A, AIJFmtArrays *a)
+{
+  PetscFunctionBegin;
+  if (a->access == AIJFMT_WRITE) PetscCall(MatSeqAIJRestoreArrayWrite(A, &a->values));
+  else PetscCall(MatSeqAIJRestoreArray(A, &a->values));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- copies on the device ---- */
+
+static PetscErrorCode ArraysUpload(Mat A, const SpmvPattern *here, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
+{
+  const PetscScalar *array = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtPatternCheck(A, here, exec, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (a->parts & AIJFMT_VALUES) PetscCall(MatSeqAIJGetArrayRead(A, &array));
+  PetscCall(AIJFmtUpload(exec, here, array, AIJFMT_INDEX, &a->csr, &a->block, status));
+  if (a->parts & AIJFMT_VALUES) PetscCall(MatSeqAIJRestoreArrayRead(A, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for the values alone */
+static SpmvStatus ArraysAllocate(SpmvExec *exec, AIJFmtArrays *a)
+{
+  const int64_t    bytes  = a->csr.pattern.nnz * (int64_t)sizeof(PetscScalar);
+  const SpmvStatus status = spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "values of a matrix", &a->block);
+
+  a->copied              = PETSC_TRUE;
+  a->csr.pattern.row_ptr = a->csr.pattern.col = NULL; /* those are on the host */
+  a->csr.values_space                         = SPMV_DEVICE;
+  a->csr.values = a->values = (PetscScalar *)a->block;
+  return status;
+}
+
+static PetscErrorCode ArraysUploadValues(Mat A, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
+{
+  const int64_t      bytes = a->csr.pattern.nnz * (int64_t)sizeof(PetscScalar);
+  const PetscScalar *here;
+
+  PetscFunctionBegin;
+  *status = ArraysAllocate(exec, a);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJGetArrayRead(A, &here));
+  *status = spmv_copy(a->block, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &here));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the values can be extracted from a plan on the GPU */
+static PetscBool PlanGivesValues(Mat A, const Mat_AIJFmt *s)
+{
+  return s && AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
+}
+
+static PetscErrorCode ArraysRead(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
+{
+  const PetscBool pattern = a->parts & AIJFMT_PATTERN ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       keep    = s && aijfmt_process.set_ups > 0 ? PETSC_TRUE : PETSC_FALSE;
+  AIJFmtKey       now;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtKeyGet(A, &now));
+  if (s && CopyServes(s, &now, pattern, a->parts & AIJFMT_VALUES ? PETSC_TRUE : PETSC_FALSE)) {
+    a->csr = s->copy.csr;
+    keep   = PETSC_FALSE;
+  } else if (pattern) PetscCall(ArraysUpload(A, &now.pattern, exec, a, status));
+  else if (PlanGivesValues(A, s)) {
+    *status = ArraysAllocate(exec, a);
+    if (!*status) *status = spmv_extract_values(s->cache.plan, a->block, SPMV_DEVICE, exec);
+    keep = PETSC_FALSE;
+  } else PetscCall(ArraysUploadValues(A, exec, a, status));
+  if (!*status && keep) CopyKeep(s, &now, exec, a);
+  PetscCall(AIJFmtKeyRestore(A, &now));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies written values to the host. `follows`: a plan on the GPU takes them from the device. */
+static PetscErrorCode ArraysDownload(Mat A, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
+{
+  const int64_t bytes = a->csr.pattern.nnz * (int64_t)sizeof(PetscScalar);
+  PetscScalar  *here;
+  Mat_AIJFmt   *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArrayWrite(A, &here));
+  *status = spmv_copy(here, SPMV_HOST, a->block, SPMV_DEVICE, bytes, exec);
+  if (!*status) *status = spmv_stream_wait(exec);
+  PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && a->follows && !*status) PetscCall(AIJFmtPlanTake(A, s, a->block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- any matrix ---- */
+
+/*
+  Gets arrays of A in exec->space, or on the device if a->stays. A is sequential, of any AIJ type.
+
+  parts   AIJFMT_PATTERN, AIJFMT_VALUES or both
+  access  AIJFMT_READ; AIJFMT_UPDATE; AIJFMT_WRITE: all values are overwritten. Values that are written on the device are
+          got without the pattern, unless they stay there.
+  a       in: stays, fresh, follows; the rest is overwritten. out: csr, and values if they are written
+  status  a refusal: memory may not suffice, or columns may not ascend. There is nothing to restore then.
+*/
+PetscErrorCode AIJFmtArraysGet(Mat A, unsigned parts, AIJFmtAccess access, SpmvExec *exec, AIJFmtArrays *a,
+                               SpmvStatus *status)
+{
+  const PetscBool indices = sizeof(AIJFmtCusparseIndex) == sizeof(PetscInt) || !(parts & AIJFMT_PATTERN);
+  Mat_AIJFmt     *s;
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  *a = (AIJFmtArrays){.parts = parts, .access = access, .stays = a->stays, .fresh = a->fresh, .follows = a->follows};
+  a->csr.scalar_type = AIJFMT_SCALAR;
+  PetscCall(AIJFmtHostPatternGet(A, &a->csr.pattern)); /* the arrays stay with the matrix */
+  if (a->stays) PetscCall(AIJFmtStateOfAnyType(A, &s));
+  else PetscCall(AIJFmtStateGet(A, &s));
+  if (a->stays) PetscCall(ArraysGetParent(A, s, a));
+  else if (exec->space == SPMV_HOST) PetscCall(ArraysGetHost(A, a));
+  else if (access == AIJFMT_WRITE) *status = ArraysAllocate(exec, a);
+  else if (access == AIJFMT_UPDATE) PetscCall(ArraysUploadValues(A, exec, a, status));
+  else if (s && indices && AIJFmtTruthGet(A, s).device_csr && !AIJFmtBoundToCPU(A)) PetscCall(ArraysGetParent(A, s, a));
+  else PetscCall(ArraysRead(A, s, exec, a, status));
+  if (*status) {
+    spmv_scratch_free(exec, SPMV_DEVICE, a->block);
+    *a = (AIJFmtArrays){.parts = 0};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives the arrays back. status: NULL if they were only read. If it is a failure, the values are those from before,
+   unless they stay where they were written. */
+PetscErrorCode AIJFmtArraysRestore(Mat A, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
+{
+  PetscFunctionBegin;
+  if (a->here) PetscCall(MatSeqAIJRestoreArrayRead(A, &a->here));
+  if (a->parts && a->access != AIJFMT_READ) {
+    if (a->of_parent)
+      AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseRestoreArray(A, &a->values)); /* marks them as current */
+    else if (!a->copied) PetscCall(ArraysRestoreHost(A, a));
+    else if (!*status) PetscCall(ArraysDownload(A, exec, a, status));
+  }
+  if (a->block) spmv_scratch_free(exec, SPMV_DEVICE, a->block);
+  *a = (AIJFmtArrays){.parts = 0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays that a plan in s->exec.space is made from: transitions 3 and 4 of places.c. Nothing is copied, so each
+   array may be on the host or on the device. A plan on the device takes values from the parent's CSR if only that is
+   current; a format that borrows always takes pattern and values there (transition 7). */
+PetscErrorCode AIJFmtArraysForPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool pattern, AIJFmtArrays *a)
+{
+  const PetscBool borrows = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool device  = s->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *a     = (AIJFmtArrays){.parts = AIJFMT_VALUES | (borrows ? AIJFMT_PATTERN : 0), .access = AIJFMT_READ};
+  a->csr = (SpmvCsr){.pattern = now->pattern, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
+  if (device && AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && (borrows || !AIJFmtTruthGet(A, s).host)) {
+    PetscCall(ArraysGetParent(A, s, a));
+    if (!borrows) a->csr.pattern = now->pattern;
+  } else PetscCall(ArraysGetHost(A, a));
+  if (!device || borrows || !CopyServes(s, now, pattern, PETSC_TRUE)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pattern) a->csr.pattern = s->copy.csr.pattern;
+  a->csr.values       = s->copy.csr.values;
+  a->csr.values_space = SPMV_DEVICE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

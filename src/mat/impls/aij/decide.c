@@ -1,0 +1,206 @@
+/*
+  decide.c - whether an operation on a matrix runs on the GPU, and the count and the reason of one that does not.
+
+  AIJFmtWhyNotDevice() says why it cannot, AIJFmtAsksDevice() whether it should: with -mat_aijfmt_device auto small
+  matrices stay on the host. On several processes PetscPackVote() makes one decision of both. After an operation,
+  AIJFmtRan() counts where it ran. AIJFmtDeviceCsrDecide() decides for operations on values whether they run on the CSR of
+  the CUDA parent.
+*/
+#include "aijfmt.h"
+#include "sys/private.h"
+#include "sys/totals.h"
+
+enum { SPARE_BYTES = 64 << 20 /* of device memory that a CSR must leave free */ };
+
+/* ---- any operation ---- */
+
+/* Why the GPU cannot serve an operation on A, or NULL. needs_values: the operation reads values of the assembled matrix */
+const char *AIJFmtWhyNotDevice(Mat A, const Mat_AIJFmt *s, PetscBool needs_values)
+{
+  static char no_gpu[SPMV_MESSAGE_MAX];
+
+  if (!s) return "the matrix is of another type";
+  if (s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST) return "-mat_aijfmt_device host";
+  if (AIJFmtBoundToCPU(A)) return "MatBindToCPU() bound the matrix to the host";
+  if (spmv_device_count(no_gpu) == 0) return no_gpu;
+  if (A->structure_only) return "the matrix has a structure but no values";
+  if (needs_values && (!A->assembled || A->factortype)) return "the matrix has no values";
+  return NULL;
+}
+
+/* Whether an operation that the GPU can serve should run there. size: in nonzeros; there: data that it needs are on the
+   GPU */
+PetscBool AIJFmtAsksDevice(const Mat_AIJFmt *s, int64_t size, PetscBool there)
+{
+  return there || size >= AIJFMT_DEVICE_MIN_NONZEROS || s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_GPU
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
+/* The nonzeros of A on this process, and whether values of it are in the CSR of the CUDA parent. A may be of any AIJ
+   type. */
+PetscErrorCode AIJFmtSizeGet(Mat A, int64_t *nonzeros, PetscBool *there)
+{
+  Mat         blocks[2] = {A, NULL};
+  int64_t     mine      = 0;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *nonzeros = 0;
+  *there    = PETSC_FALSE;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2 && blocks[b]; b++) {
+    PetscCall(AIJFmtStateGet(blocks[b], &s));
+    if (s && AIJFmtTruthGet(blocks[b], s).device_csr) *there = PETSC_TRUE;
+    PetscCall(AIJFmtNonzeros(blocks[b], &mine));
+    *nonzeros += mine;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscLogDouble *CounterOf(MatAIJFmtInfo *info, AIJFmtWhy kind, PetscBool gpu)
+{
+  switch (kind) {
+  case AIJFMT_WHY_GRAPH:
+    return gpu ? &info->graphs : &info->fallbacks_graph;
+  case AIJFMT_WHY_PATTERN:
+    return gpu ? &info->patterns : &info->fallbacks_pattern;
+  case AIJFMT_WHY_TRANSPOSE:
+    return gpu ? &info->transposes : &info->fallbacks_transpose;
+  case AIJFMT_WHY_COO:
+    return gpu ? &info->lists : &info->fallbacks_list;
+  default:
+    return gpu ? &info->numeric : &info->fallbacks_numeric;
+  }
+}
+
+/* Counts an operation of that kind, for views and MatAIJFmtGetInfo(). reason: why it did not run on the GPU; "" if it
+   did. A may be of any type. */
+PetscErrorCode AIJFmtRan(Mat A, AIJFmtWhy kind, const char reason[])
+{
+  const PetscBool gpu = reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  Mat_AIJFmt     *s;
+
+  PetscFunctionBegin;
+  if (kind == AIJFMT_WHY_GRAPH) PetscPackCountSetUp(PETSCPACK_GRAPH, gpu);
+  if (kind == AIJFMT_WHY_PATTERN) PetscPackCountSetUp(PETSCPACK_PATTERN, gpu);
+  if (!gpu) PetscCall(PetscInfo(A, "%s: %s\n", AIJFmtWhyLabels[kind], reason));
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  (*CounterOf(&s->info, kind, gpu))++;
+  PetscCall(PetscStrncpy(s->why[kind], reason, sizeof s->why[kind]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- to the CSR on the device ---- */
+
+/* Whether A is a product that PETSc computes on the host, which does not mark the device's values as stale */
+static PetscBool IsHostMatMat(Mat A)
+{
+  return A->product && A->ops->productnumeric && A->ops->productnumeric != aijfmt_process.numeric_gpu ? PETSC_TRUE
+                                                                                                      : PETSC_FALSE;
+}
+
+/* Whether a CSR of A fits into the free device memory; if not, the reason of values says so */
+static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *has)
+{
+  SpmvPattern pattern;
+  int64_t     free_bytes, total, bytes;
+
+  PetscFunctionBegin;
+  *has = PETSC_TRUE;
+  if (s->device_csr_used) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtHostPatternGet(A, &pattern));
+  bytes = spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
+  PetscCall(AIJFmtHostPatternRestore(A, &pattern));
+  AIJFmtCallSpmv(&s->exec, spmv_device_memory(&free_bytes, &total, &s->exec));
+  if (bytes + SPARE_BYTES <= free_bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  *has = PETSC_FALSE;
+  PetscCall(PetscSNPrintf(
+      s->why[AIJFMT_WHY_VALUES], SPMV_MESSAGE_MAX,
+      "on the host in %s, because a CSR of %lld bytes does not fit into the %lld that are free on the GPU", operation,
+      (long long)bytes, (long long)free_bytes));
+  PetscCall(PetscInfo(A, "values changed %s\n", s->why[AIJFMT_WHY_VALUES]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether there is a plan on the GPU with the current values, from which the CSR on the device can be filled */
+static PetscBool PlanHasValues(Mat A, const Mat_AIJFmt *s)
+{
+  const SpmvPlan *plan = AIJFmtPlanOnGpu(s);
+
+  return plan && !plan->format->borrows && plan->nnz > 0 ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
+}
+
+/* Whether transition 10 is possible. It is not if the parent has made a CSR that this class has not seen: its pattern
+   may be an old one. */
+static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
+{
+  return AIJFmtParentHasCsr(A, s) || !PetscPackCusparseCsrExists(A) ? PlanHasValues(A, s) : PETSC_FALSE;
+}
+
+/* Transition 10. The values do not change, so the state is kept and the plan stays current. *filled is false if memory
+   is short; the parent then uploads. */
+static PetscErrorCode DeviceCsrFill_AIJFmt(Mat A, Mat_AIJFmt *s, PetscBool *filled)
+{
+  const PetscObjectState state = ((PetscObject)A)->state;
+  AIJFmtArrays           to    = {.stays = PETSC_TRUE};
+  SpmvStatus             status, unused;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_WRITE, &s->exec, &to, &unused));
+  status = spmv_extract_values(s->cache.plan, to.values, SPMV_DEVICE, &s->exec);
+  PetscCall(AIJFmtArraysRestore(A, &s->exec, &to, &status));
+  PetscCall(PetscObjectStateSet((PetscObject)A, state));
+  AIJFmtParentCsrFilled(A, status ? PETSC_FALSE : PETSC_TRUE);
+  if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(&s->exec, status);
+  *filled = status ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether an operation runs on the device CSR although that is stale and must be updated first */
+static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
+{
+  if (wish == AIJFMT_WANTS) return PETSC_TRUE;
+  if (!AIJFmtPlanOnGpu(s)) return PETSC_FALSE;
+  if (wish == AIJFMT_WANTS_WITH_PLAN) return PETSC_TRUE;
+  return IsFillable(A, s) || s->joint_changes > 0 ? PlanHasValues(A, s) : PETSC_FALSE;
+}
+
+/* Updates a stale device CSR for an operation: from the plan, or else the parent uploads the values on first use */
+static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const char operation[])
+{
+  PetscBool filled = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (IsFillable(A, s)) PetscCall(DeviceCsrFill_AIJFmt(A, s, &filled));
+  PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s, from %s\n", operation,
+                      filled ? "the packed arrays there" : "the host"));
+  if (!filled) AIJFmtParentCsrStale(A);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before transition 2: decides whether an operation runs on the device CSR. If it does, a stale device CSR is filled
+   from the plan, or else by the parent when the operation asks for the arrays. */
+PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
+{
+  PetscBool has;
+
+  PetscFunctionBegin;
+  *device = PETSC_FALSE;
+  if (!AIJFmtIsOverCuda(s) || s->keeps_host || AIJFmtHashActive(A) || IsHostMatMat(A) ||
+      AIJFmtWhyNotDevice(A, s, PETSC_TRUE))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AIJFmtTruthGet(A, s).device_csr) {
+    if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HasMemory(A, s, operation, &has));
+    if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(BringValues(A, s, operation));
+  } else AIJFmtParentCsrSeen(A, s);
+  PetscCall(PetscSNPrintf(s->why[AIJFMT_WHY_VALUES], SPMV_MESSAGE_MAX, "on the GPU since %s", operation));
+  s->device_csr_used = PETSC_TRUE;
+  *device            = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,80 @@
+/* from_device.c - a sequential matrix from a pattern, or a CSR, on the device. */
+#include "aijfmt.h"
+
+/* The row lengths, for a preallocation; the caller frees them */
+PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, PetscInt **lengths)
+{
+  const int64_t bytes = (from->rows + 1) * (int64_t)sizeof **lengths;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)from->rows + 1, lengths));
+  AIJFmtCallSpmv(exec, spmv_copy(*lengths, SPMV_HOST, from->row_ptr, from->space, bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  for (int64_t i = 0; i < from->rows; i++) (*lengths)[i] = (*lengths)[i + 1] - (*lengths)[i];
+  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the columns into the array of a matrix preallocated with the lengths above and not yet assembled.
+   Inserting the rows one by one would take as long as the rest of a symbolic product. */
+PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A)
+{
+  const int64_t bytes = from->nnz * (int64_t)sizeof(PetscInt);
+  PetscInt      none  = 0; /* a debugging build of PETSc refuses NULL */
+  SpmvPattern   here  = {.nnz = 0};
+  PetscInt     *col;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &here));
+  col = bytes ? (PetscInt *)here.col : &none;
+  PetscCheck(here.nnz == from->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%lld columns for a matrix of %lld nonzeros",
+             (long long)from->nnz, (long long)here.nnz);
+  AIJFmtCallSpmv(exec, spmv_copy(col, SPMV_HOST, from->col, from->space, bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(MatSeqAIJSetColumnIndices(A, col)); /* copies each column onto itself, and tells PETSc that all are set */
+  PetscCall(AIJFmtHostPatternRestore(A, &here));
+  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies a pattern on the device into a new sequential matrix whose type and sizes are set, and assembles it; its
+   values are set later */
+PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec *exec)
+{
+  PetscInt      *lengths;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtLengthsFetch(exec, from, &lengths));
+  error = MatSeqAIJSetPreallocation(A, 0, lengths);
+  PetscCall(PetscFree(lengths));
+  PetscCall(error);
+  PetscCall(AIJFmtColumnsFetch(exec, from, A));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AIJFmtPatternIsRight(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same with values. They stay on the device if A has a CSR there; otherwise they are copied to the host. */
+PetscErrorCode AIJFmtFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
+{
+  const int64_t bytes = from->pattern.nnz * (int64_t)sizeof(PetscScalar);
+  AIJFmtArrays  to    = {.stays = PETSC_FALSE};
+  SpmvExec      of_to = *exec;
+  Mat_AIJFmt   *s;
+  SpmvStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtPatternFromDevice(A, &from->pattern, exec));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "a matrix made on the GPU", AIJFMT_WANTS, &to.stays));
+  of_to.space = to.stays ? SPMV_DEVICE : SPMV_HOST;
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_WRITE, &of_to, &to, &status));
+  if (!status) status = spmv_copy(to.values, of_to.space, from->values, from->values_space, bytes, exec);
+  if (!status && !to.stays) status = spmv_stream_wait(exec);
+  if (!to.stays) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(AIJFmtArraysRestore(A, &of_to, &to, &status));
+  AIJFmtCallSpmv(&of_to, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

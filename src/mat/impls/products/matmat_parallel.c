@@ -1,0 +1,458 @@
+/*
+  matmat_parallel.c - products of two parallel matrices of ours on the GPU: A B, A^T B and P^T A P.
+
+  They are sums of products of sequential matrices, by the kernels of src/kernels/spgemm:
+
+    A B        A_d B_l + A_o B_g
+    A^T B      A_l^T B_l
+    P^T A P    P_l^T A_d P_l + P_l^T (A_o P_g)
+
+  A_d and A_o are the diagonal and the off-diagonal block of A. B_l has the rows of B that this process owns, with the
+  columns that occur in them. B_g has the rows of B that other processes own and A_o needs, with all columns of B.
+
+  The nonzeros of the sums are a list of coordinates of the result: coo_parallel.c sends those in rows of other processes
+  to their owners, adds all up, and keeps the map for new values. Everything stays on the GPU but B_g and the messages.
+  If the GPU of one process cannot compute its part, PETSc's host parent computes the product on all processes.
+*/
+#include "mat/impls/lists/coo.h"
+#include "matmat.h"
+#include "parallel/processes.h"
+
+/* Sequential matrices that are multiplied, and the results of the steps, which may be multiplied again */
+typedef enum { A_DIAGONAL, A_OTHERS, A_LOCAL, B_LOCAL, B_GHOST, MATRICES, RESULT = MATRICES } Operand;
+
+enum { STEPS = 3, OPERANDS = MATRICES + STEPS };
+
+/* One sequential product. listed: its nonzeros belong to the result */
+typedef struct {
+  SpmvSpgemmKind kind;
+  Operand        left, right;
+  PetscBool      listed;
+} Step;
+
+/* The steps of a kind of product; rows: the matrix whose columns are the rows of the result, or MATRICES if the result
+   has the rows of A */
+typedef struct {
+  MatProductType type;
+  int            count;
+  Step           step[STEPS];
+  Operand        rows;
+} Recipe;
+
+static const Recipe recipes[] = {
+    {MATPRODUCT_AB,
+     2,
+     {{SPMV_SPGEMM_AB, A_DIAGONAL, B_LOCAL, PETSC_TRUE}, {SPMV_SPGEMM_AB, A_OTHERS, B_GHOST, PETSC_TRUE}},
+     MATRICES},
+    {MATPRODUCT_AtB, 1, {{SPMV_SPGEMM_ATB, A_LOCAL, B_LOCAL, PETSC_TRUE}}, A_LOCAL},
+    {MATPRODUCT_PtAP,
+     3,
+     {{SPMV_SPGEMM_PTAP, A_DIAGONAL, B_LOCAL, PETSC_TRUE},
+      {SPMV_SPGEMM_AB, A_OTHERS, B_GHOST, PETSC_FALSE},
+      {SPMV_SPGEMM_ATB, B_LOCAL, (Operand)(RESULT + 1), PETSC_TRUE}},
+     B_LOCAL}};
+
+/* Data of the Mat_Product, kept for the numeric phase */
+typedef struct {
+  SpmvExec          exec;
+  const Recipe     *recipe;
+  AIJFmtFactor      factor[2];
+  PetscObjectState  values[2]; /* states of the factors when local and ghost were filled */
+  Mat               local[2];  /* A_l and B_l, or NULL */
+  IS                columns[2];
+  AIJFmtGhostRows   ghost; /* B_g, or NULL */
+  SpmvSpgemm       *product[STEPS];
+  int64_t           first[STEPS], all; /* where the values of a step begin; those of listed steps come first */
+  int64_t           listed;            /* number of values of listed steps */
+  AIJFmtKeptScratch scratch;
+} Data;
+
+static PetscErrorCode MatricesDestroy(Data *d)
+{
+  PetscFunctionBegin;
+  for (int f = 0; f < 2; f++) {
+    PetscCall(MatDestroy(&d->local[f]));
+    PetscCall(ISDestroy(&d->columns[f]));
+  }
+  PetscCall(AIJFmtGhostRowsDestroy(&d->ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProductDataFree_MPIAIJFmt(void *ctx)
+{
+  Data *d = (Data *)ctx;
+
+  PetscFunctionBegin;
+  if (d) {
+    PetscCall(MatricesDestroy(d));
+    for (int k = 0; k < STEPS; k++) spmv_spgemm_destroy(&d->product[k]);
+    AIJFmtScratchLeave(&d->scratch);
+  }
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_PRODUCT_DESTRUCTOR(ProductDataDestroy_MPIAIJFmt, ProductDataFree_MPIAIJFmt)
+
+static const Recipe *RecipeFind(MatProductType type)
+{
+  for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(recipes); r++)
+    if (recipes[r].type == type) return &recipes[r];
+  return NULL;
+}
+
+static PetscBool RecipeUses_MPIAIJFmt(const Recipe *recipe, Operand operand)
+{
+  for (int k = 0; k < recipe->count; k++)
+    if (recipe->step[k].left == operand || recipe->step[k].right == operand) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+/* ---- the sequential matrices ---- */
+
+/* Gives a matrix that PETSc has made our type, so that its values are found where they are */
+static PetscErrorCode MakeOurs(Mat A, const AIJFmtRow *row)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscCall(AIJFmtInstall(A, row, PETSC_FALSE, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Grows with each change of values. MatAXPY() raises the states of the blocks only. */
+static PetscErrorCode ValuesState(Mat A, PetscObjectState *state)
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  *state = ((PetscObject)A)->state + ((PetscObject)blocks[0])->state + ((PetscObject)blocks[1])->state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the matrices that the recipe takes from factor f (0: A, 1: B), or gives them new values if the factor has changed
+   on any process. Collective. */
+static PetscErrorCode MatricesFillFrom(Mat C, Data *d, int f)
+{
+  const Mat        A = C->product->A, factor = f == 0 ? A : C->product->B;
+  const PetscBool  first = d->local[f] ? PETSC_FALSE : PETSC_TRUE;
+  PetscBool        same;
+  PetscObjectState state = 0; /* gcc does not see that it is set whenever the call succeeds */
+  Mat_AIJFmt      *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "MatProduct", &s));
+  PetscCall(ValuesState(factor, &state));
+  same         = !first && state == d->values[f] ? PETSC_TRUE : PETSC_FALSE;
+  d->values[f] = state;
+  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)C), &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetLocalMatMerge(factor, first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX,
+                                      first ? &d->columns[f] : NULL, &d->local[f]));
+  PetscCall(MakeOurs(d->local[f], s->row));
+  if (f == 0 || !RecipeUses_MPIAIJFmt(d->recipe, B_GHOST)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->ghost) PetscCall(AIJFmtGhostRowsMake(A, factor, d->local[f], d->columns[f], s->row, &d->ghost));
+  PetscCall(AIJFmtGhostRowsFill(d->ghost, d->local[f], &d->exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatricesFill(Mat C, Data *d)
+{
+  PetscFunctionBegin;
+  if (RecipeUses_MPIAIJFmt(d->recipe, A_LOCAL)) PetscCall(MatricesFillFrom(C, d, 0));
+  PetscCall(MatricesFillFrom(C, d, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
+{
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, &matrix[A_DIAGONAL], &matrix[A_OTHERS], NULL));
+  matrix[A_LOCAL] = d->local[0];
+  matrix[B_LOCAL] = d->local[1];
+  matrix[B_GHOST] = AIJFmtGhostRowsMatrix(d->ghost);
+  for (int m = 0; m < MATRICES; m++)
+    if (!RecipeUses_MPIAIJFmt(d->recipe, (Operand)m)) matrix[m] = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- symbolic ---- */
+
+/* Makes the product of each step from the patterns on the device */
+static PetscErrorCode StepsMake(Mat C, Data *d, SpmvStatus *status)
+{
+  Mat          matrix[MATRICES];
+  AIJFmtArrays a[MATRICES];
+  SpmvPattern  pattern[OPERANDS];
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  for (int m = 0; m < MATRICES; m++) a[m] = (AIJFmtArrays){.parts = 0};
+  PetscCall(OperandsFind(C, d, matrix));
+  for (int m = 0; m < MATRICES; m++) {
+    if (!matrix[m] || *status) continue;
+    PetscCall(AIJFmtArraysGet(matrix[m], AIJFMT_PATTERN, AIJFMT_READ, &d->exec, &a[m], status));
+    pattern[m] = a[m].csr.pattern;
+  }
+  for (int k = 0; k < d->recipe->count && !*status; k++) {
+    const Step *step = &d->recipe->step[k];
+
+    spmv_spgemm_destroy(&d->product[k]);
+    *status = spmv_spgemm_symbolic(step->kind, &pattern[step->left], &pattern[step->right], AIJFMT_SCALAR, &d->exec,
+                                   &d->product[k]);
+    if (!*status) spmv_spgemm_pattern(d->product[k], &pattern[RESULT + k]);
+  }
+  for (int m = 0; m < MATRICES; m++) PetscCall(AIJFmtArraysRestore(matrix[m], &d->exec, &a[m], NULL));
+  for (int f = 0; f < 2; f++) d->factor[f] = AIJFmtFactorOf(f == 0 ? C->product->A : C->product->B);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Decides where the values of each step lie in one array */
+static void StepsPlace(Data *d)
+{
+  SpmvPattern p;
+
+  d->all = 0;
+  for (int listed = 1; listed >= 0; listed--) {
+    for (int k = 0; k < d->recipe->count; k++) {
+      if (d->recipe->step[k].listed != (listed ? PETSC_TRUE : PETSC_FALSE)) continue;
+      spmv_spgemm_pattern(d->product[k], &p);
+      d->first[k] = d->all;
+      d->all += p.nnz;
+    }
+    if (listed) d->listed = d->all;
+  }
+}
+
+/* Whether the columns of a step are those of B_l, not of the whole result */
+static PetscBool HasLocalColumns(const Recipe *recipe, int k)
+{
+  const Operand right = recipe->step[k].right;
+
+  return right >= RESULT ? HasLocalColumns(recipe, right - RESULT) : right != B_GHOST ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Writes the list of coordinates to list[0] (rows) and list[1] (columns) on the device */
+static PetscErrorCode ProductListWrite_MPIAIJFmt(Mat C, Data *d, PetscInt *const list[2], SpmvStatus *status)
+{
+  const PetscBool own_rows = d->recipe->rows == MATRICES ? PETSC_TRUE : PETSC_FALSE;
+  void           *rows = NULL, *cols = NULL;
+  SpmvPattern     p;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCooNumbers(d->columns[1], &d->exec, &cols, status));
+  if (!*status && !own_rows)
+    PetscCall(AIJFmtCooNumbers(d->columns[d->recipe->rows == B_LOCAL], &d->exec, &rows, status));
+  for (int k = 0; k < d->recipe->count && !*status; k++) {
+    const SpmvCooNumbers of_rows = {rows, own_rows ? C->product->A->rmap->rstart : 0};
+    const SpmvCooNumbers of_cols = {HasLocalColumns(d->recipe, k) ? cols : NULL, 0};
+
+    if (!d->recipe->step[k].listed) continue;
+    spmv_spgemm_pattern(d->product[k], &p);
+    *status = spmv_coo_coordinates(&p, of_rows, of_cols, list[0] + d->first[k], list[1] + d->first[k], &d->exec);
+  }
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, rows);
+  spmv_scratch_free(&d->exec, SPMV_DEVICE, cols);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives C its sizes and the type of the first factor */
+static PetscErrorCode ProductCreate_MPIAIJFmt(Mat C)
+{
+  const Mat   A = C->product->A, B = C->product->B;
+  PetscLayout rows = A->rmap;
+
+  PetscFunctionBegin;
+  if (C->product->type == MATPRODUCT_AtB) rows = A->cmap;
+  if (C->product->type == MATPRODUCT_PtAP) rows = B->cmap;
+  PetscCall(MatSetSizes(C, rows->n, B->cmap->n, rows->N, B->cmap->N));
+  PetscCall(AIJFmtProductBlockSizes(C));
+  PetscCall(MatSetType(C, ((PetscObject)A)->type_name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes C from the list of coordinates. Collective; on failure all processes have a reason. */
+static PetscErrorCode ProductPatternMake_MPIAIJFmt(Mat C, Data *d, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscInt  *list[2];
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(ProductCreate_MPIAIJFmt(C));
+  status = AIJFmtCooListAlloc(d->listed, &d->exec, list);
+  if (!status) PetscCall(ProductListWrite_MPIAIJFmt(C, d, list, &status));
+  PetscCall(AIJFmtCooMake(C, d->listed, list, &d->exec, status, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C);
+
+static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
+{
+  char       reason[SPMV_MESSAGE_MAX] = "";
+  SpmvStatus status;
+  Data      *d;
+
+  PetscFunctionBegin;
+  if (C->force_diagonals) {
+    PetscCall(AIJFmtProductSymbolicByHost(C, NULL, AIJFMT_FORCED_DIAGONAL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(&d));
+  C->product->data    = d; /* from here on C frees d, whatever fails */
+  C->product->destroy = ProductDataDestroy_MPIAIJFmt;
+  spmv_exec_init(&d->exec, SPMV_DEVICE);
+  PetscCall(AIJFmtCudaStream(&d->exec));
+  d->recipe = RecipeFind(C->product->type);
+  PetscCall(MatricesFill(C, d));
+  PetscCall(StepsMake(C, d, &status));
+  PetscCall(AIJFmtRefuse(&d->exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
+  if (!reason[0]) StepsPlace(d);
+  if (!reason[0]) PetscCall(ProductPatternMake_MPIAIJFmt(C, d, reason));
+  if (reason[0]) {
+    PetscCall(AIJFmtProductSymbolicByHost(C, ProductDataFree_MPIAIJFmt, reason));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_PATTERN, ""));
+  C->ops->productnumeric = MatProductNumeric_MPIAIJFmt;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- numeric ---- */
+
+/* Repeats the symbolic phase of the steps: MatProductReplaceMats() may have replaced a factor. PETSc requires the
+   pattern of the product to stay the same. Collective. */
+static PetscErrorCode ProductRenew_MPIAIJFmt(Mat C, Data *d, SpmvStatus *status)
+{
+  const int64_t listed = d->listed;
+
+  PetscFunctionBegin;
+  PetscCall(MatricesDestroy(d));
+  PetscCall(MatricesFill(C, d));
+  PetscCall(StepsMake(C, d, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  StepsPlace(d);
+  PetscCheck(d->listed == listed, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "the product has %lld entries, and had %lld in the symbolic phase: the pattern of a factor has changed, "
+             "so use MAT_INITIAL_MATRIX",
+             (long long)d->listed, (long long)listed);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Computes the values of all steps on the device */
+static PetscErrorCode StepsCompute(Mat C, const Data *d, SpmvExec *exec, PetscScalar *values, SpmvStatus *status)
+{
+  Mat          matrix[MATRICES];
+  AIJFmtArrays a[MATRICES];
+  const void  *array[OPERANDS] = {NULL};
+
+  PetscFunctionBegin;
+  for (int m = 0; m < MATRICES; m++) a[m] = (AIJFmtArrays){.parts = 0};
+  PetscCall(OperandsFind(C, d, matrix));
+  for (int m = 0; m < MATRICES; m++) {
+    if (!matrix[m] || *status) continue;
+    PetscCall(AIJFmtArraysGet(matrix[m], AIJFMT_VALUES, AIJFMT_READ, exec, &a[m], status));
+    array[m] = a[m].csr.values;
+  }
+  for (int k = 0; k < d->recipe->count && !*status; k++) {
+    const Step *step  = &d->recipe->step[k];
+    array[RESULT + k] = values + d->first[k];
+    *status = spmv_spgemm_numeric(d->product[k], array[step->left], array[step->right], values + d->first[k], exec);
+  }
+  for (int m = 0; m < MATRICES; m++) PetscCall(AIJFmtArraysRestore(matrix[m], exec, &a[m], NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FlopsLog(const Data *d)
+{
+  int64_t bytes, scratch;
+  double  flops;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < d->recipe->count; k++) {
+    spmv_spgemm_info(d->product[k], &bytes, &scratch, &flops);
+    PetscCall(AIJFmtLogGpuFlops(flops));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
+{
+  Data      *d                        = (Data *)C->product->data;
+  const Mat  factor[]                 = {C->product->A, C->product->B};
+  char       reason[SPMV_MESSAGE_MAX] = "";
+  SpmvStatus status                   = SPMV_SUCCESS;
+  void      *values                   = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(&d->exec));
+  AIJFmtScratchKeep(&d->scratch);
+  if (!AIJFmtFactorsSame(d->factor, factor)) PetscCall(ProductRenew_MPIAIJFmt(C, d, &status));
+  else PetscCall(MatricesFill(C, d));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (!status)
+    status = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, d->all * (int64_t)sizeof(PetscScalar),
+                                "values of a product of parallel matrices", &values);
+  if (!status) PetscCall(StepsCompute(C, d, &d->exec, (PetscScalar *)values, &status));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AIJFmtCooFill(C, values, &d->exec, status, reason));
+  if (reason[0]) {
+    PetscCall(AIJFmtProductNumericByHost(C, reason));
+    if (!C->assembled) PetscCall(AIJFmtCooAssemble(C)); /* these were the first values */
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_NUMERIC, ""));
+  PetscCall(FlopsLog(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- which products run here ---- */
+
+/* Why the GPU cannot multiply a factor, and whether the factor asks for the GPU. Places of nonzeros have 32 bits. `auto`
+   asks if values are on the GPU or the matrix is large. It never asks if PETSc has no CUDA, because all values would be
+   copied to the GPU and back for each product. */
+static PetscErrorCode FactorLookAt(Mat A, const char **why, PetscBool *asks)
+{
+  Mat_AIJFmt *s;
+  int64_t     nonzeros;
+  PetscBool   there;
+
+  PetscFunctionBegin;
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtStateGet(A, &s));
+  *why = AIJFmtWhyNotDevice(A, s, PETSC_TRUE);
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtSizeGet(A, &nonzeros, &there));
+  if (nonzeros >= INT32_MAX) *why = "a factor has too many nonzeros";
+  if (AIJFmtAsksDevice(s, AIJFmtIsOverCuda(s) ? nonzeros : 0, there)) *asks = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The GPU has every product of two parallel matrices except R A R^T, as PETSc's host parent */
+PetscErrorCode MatProductSetFromOptions_MPIAIJFmt(Mat C)
+{
+  const AIJFmtParent *host;
+  const char         *why;
+  PetscBool           asks = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtProductWhyNot(C, &why));
+  if (!why && !RecipeFind(C->product->type)) why = "the GPU has no such product of parallel matrices";
+  if (!why) {
+    PetscCall(FactorLookAt(C->product->A, &why, &asks));
+    PetscCall(FactorLookAt(C->product->B, &why, &asks));
+    PetscCall(PetscPackVote(PetscObjectComm((PetscObject)C), asks, AIJFMT_PRODUCT_SMALL, &why));
+  }
+  if (!why) {
+    C->ops->productsymbolic = MatProductSymbolic_MPIAIJFmt;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_PATTERN, why));
+  PetscCall(AIJFmtHostKeepFactors(C));
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  PetscCall(host->mpi.productsetfromoptions(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,86 @@
+/*
+  aggdevice.h - private declarations of the GAMG type aggdevice
+
+    PCSetUp() of PCGAMG, on each level:
+      creategraph()     aggdevice_graph.c: agg's MatCreateGraph(); the graph stays on the GPU
+      coarsen()         aggdevice_coarsen.c: aggregates by src/kernels/aggregate
+      prolongator()     aggdevice_prolongator.c: P0 and the near-null space of the next level
+      optprolongator()  aggdevice_smooth.c: P; aggdevice_smooth_parallel.c
+      createlevel()     PCGAMG's own
+
+  If coarsen() leaves a level to agg, agg does all later steps of that level, too.
+*/
+#pragma once
+
+#include <petsc/private/pcgamgimpl.h>
+#include <petscpack.h>
+#include <spmv_aggregate.h>
+#include "gamg.h"
+
+/* agg's own operations, called by ours */
+typedef struct {
+  struct _PCGAMGOps ops;
+  AIJFmtFunction    setter[5]; /* of the options below, in their order; NULL: this version of PETSc has none */
+} AggDevParent;
+
+/* The options set on agg, which has no getters */
+typedef struct {
+  PetscInt  aggressive_levels, mis_k, smooths;
+  PetscBool square, minimum_degree;
+} AggDevOptions;
+
+typedef struct {
+  AggDevParent  agg;
+  AggDevOptions options;
+  SpmvExec      exec; /* of the level */
+  /* Between creategraph() and coarsen() */
+  Mat        level; /* whose graph it is */
+  SpmvGraph *graph; /* NULL: the graph is a matrix */
+  /* Between coarsen() and prolongator() */
+  PetscBool      ours;      /* the level is not left to agg */
+  int32_t       *aggregate; /* [vertices], in the space of exec */
+  PetscInt       vertices;
+  SpmvAggregates found;
+  /* Between prolongator() and optprolongator() */
+  char     *p0_block; /* owns the arrays of p0; NULL: P0 is a matrix */
+  SpmvCsr   p0;
+  PetscBool p0_local; /* P0 is a matrix made from our aggregates, so no row has columns of another process */
+
+  PCGAMGAggDeviceInfo info;
+  char                reason[SPMV_MESSAGE_MAX]; /* returned in info.reason */
+} PC_AggDevice;
+
+/* aggdevice_create.c */
+PETSC_INTERN PetscErrorCode AggDevGet(PC, PC_AggDevice **);
+PETSC_INTERN PetscErrorCode AggDevForgetLevel(PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevForgetTentative(PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevRegister(void);
+
+/* aggdevice_options.c */
+PETSC_INTERN PetscErrorCode AggDevOptionsInit(PC, PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevOptionsRead(PC, PC_AggDevice *);
+
+/* aggdevice_graph.c */
+PETSC_INTERN PetscErrorCode AggDevGraph(PC, Mat, Mat *);
+PETSC_INTERN PetscErrorCode AggDevGraphToMatrix(PC, PC_AggDevice *, Mat *);
+
+/* aggdevice_coarsen.c */
+PETSC_INTERN PetscErrorCode AggDevWhyAgg(PC, const char **why);
+PETSC_INTERN PetscErrorCode AggDevCoarsen(PC, Mat *, PetscCoarsenData **);
+
+/* aggdevice_prolongator.c */
+#if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
+PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, Mat, PetscCoarsenData *, Mat *);
+#else
+PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, PetscCoarsenData *, Mat *);
+#endif
+
+/* aggdevice_smooth.c */
+PETSC_INTERN PetscErrorCode AggDevLargestGet(PC, Mat, PetscReal *);
+PETSC_INTERN PetscErrorCode AggDevOptProlongator(PC, Mat, Mat *);
+
+/* aggdevice_smooth_parallel.c */
+PETSC_INTERN PetscErrorCode AggDevSmoothsBlocks(PC, const PC_AggDevice *, Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode AggDevSmoothBlocks(PC, PC_AggDevice *, Mat, Mat *, char reason[SPMV_MESSAGE_MAX]);
+
+PETSC_INTERN PetscLogEvent AggDev_Coarsen, AggDev_Prolongator, AggDev_Smooth;

@@ -1,0 +1,202 @@
+/*
+  aggdevice_smooth.c - smooths the tentative prolongator, P = P0 - 1.4 / lambda D^-1 A P0, without a matrix for P0 or A
+  P0: both stay on the device, and only P becomes a matrix of PETSc. lambda is agg's estimate of the largest eigenvalue
+  of D^-1 A, by the same solver with the same options.
+*/
+#include "aggdevice.h"
+#include <petsc/private/kspimpl.h>
+
+/* A prolongator on the device: P0, or the result of the last smoothing step */
+typedef struct {
+  SpmvCsr     csr;
+  SpmvSpgemm *product; /* gave the pattern of csr, or NULL */
+  void       *values;  /* of the product */
+} Smoothed;
+
+/* ---- eigenvalues ---- */
+
+/* Creates the solver that estimates the eigenvalues */
+static PetscErrorCode EstimatorCreate(PC pc, Mat A, KSP *solver)
+{
+  const char *prefix;
+  PetscBool   known, spd;
+  PC          jacobi;
+
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), solver));
+  PetscCall(AIJFmtKSPNest(*solver, pc));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(KSPSetOptionsPrefix(*solver, prefix));
+  PetscCall(KSPAppendOptionsPrefix(*solver, "pc_gamg_esteig_"));
+  PetscCall(MatIsSPDKnown(A, &known, &spd));
+  if (known && spd) PetscCall(KSPSetType(*solver, KSPCG));
+  PetscCall(KSPSetErrorIfNotConverged(*solver, pc->erroriffailure));
+  PetscCall(KSPSetNormType(*solver, KSP_NORM_NONE));
+  PetscCall(KSPSetInitialGuessNonzero(*solver, PETSC_FALSE));
+  PetscCall(KSPSetOperators(*solver, A, A));
+  PetscCall(KSPGetPC(*solver, &jacobi));
+  PetscCall(PCSetType(jacobi, PCJACOBI));
+  PetscCall(KSPSetTolerances(*solver, (*solver)->rtol, (*solver)->abstol, (*solver)->divtol, 10));
+  PetscCall(KSPSetFromOptions(*solver));
+  PetscCall(KSPSetComputeSingularValues(*solver, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Estimate(PC pc, Mat A, PetscReal *least, PetscReal *largest)
+{
+  Vec b, x;
+  KSP solver;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(AIJFmtKSPNoise(A, b));
+  PetscCall(EstimatorCreate(pc, A, &solver));
+  PetscCall(KSPSolve(solver, b, x));
+  PetscCall(KSPCheckSolve(solver, pc, x));
+  PetscCall(KSPComputeExtremeSingularValues(solver, largest, least));
+  PetscCall(KSPDestroy(&solver));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Estimates the largest eigenvalue. Both extreme eigenvalues are passed to the smoothers of the cycle if PCGAMG wants
+   that. */
+PetscErrorCode AggDevLargestGet(PC pc, Mat A, PetscReal *largest)
+{
+  PC_MG    *mg    = (PC_MG *)pc->data;
+  PC_GAMG  *gamg  = (PC_GAMG *)mg->innerctx;
+  PetscReal least = gamg->emin;
+  const int level = (int)gamg->current_level;
+
+  PetscFunctionBegin;
+  *largest = gamg->emax;
+  if (!(*largest > 0)) PetscCall(Estimate(pc, A, &least, largest));
+  mg->min_eigen_DinvA[level] = gamg->use_sa_esteig ? least : 0;
+  mg->max_eigen_DinvA[level] = gamg->use_sa_esteig ? *largest : 0;
+  PetscCheck(*largest != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB,
+             "the largest eigenvalue of level %d is estimated as zero", level);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- on the device ---- */
+
+static void SmoothedFree(Smoothed *p, SpmvExec *exec)
+{
+  spmv_spgemm_destroy(&p->product);
+  spmv_exec_free(exec, SPMV_DEVICE, p->values);
+  p->values = NULL;
+}
+
+/* p becomes p - omega D^-1 A p; stays unchanged on failure */
+static SpmvStatus Step(double omega, const void *diagonal, const SpmvCsr *A, Smoothed *p, SpmvExec *exec)
+{
+  Smoothed   next = {.csr = p->csr};
+  SpmvStatus status;
+
+  status = spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &A->pattern, &p->csr.pattern, AIJFMT_SCALAR, exec, &next.product);
+  if (status) return status;
+  spmv_spgemm_pattern(next.product, &next.csr.pattern);
+  status = spmv_alloc(exec, SPMV_DEVICE, next.csr.pattern.nnz * (int64_t)sizeof(PetscScalar), "values of a prolongator",
+                      &next.values);
+  if (!status) status = spmv_spgemm_numeric(next.product, A->values, p->csr.values, next.values, exec);
+  if (!status) status = spmv_prolongator_smooth(omega, diagonal, &p->csr, &next.csr.pattern, next.values, exec);
+  if (!status) {
+    next.csr.values = next.values;
+    SmoothedFree(p, exec);
+    *p = next;
+  } else SmoothedFree(&next, exec);
+  return status;
+}
+
+static PetscErrorCode LogFlops(const Smoothed *p)
+{
+  int64_t bytes, scratch;
+  double  flops;
+
+  PetscFunctionBegin;
+  spmv_spgemm_info(p->product, &bytes, &scratch, &flops);
+  PetscCall(AIJFmtLogGpuFlops(flops + 2 * (double)p->csr.pattern.nnz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All smoothing steps. status: why the device could not do them */
+static PetscErrorCode Steps(PC_AggDevice *a, Mat A, PetscReal largest, Smoothed *p, SpmvStatus *status)
+{
+  AIJFmtVector staged = {.vec = NULL};
+  AIJFmtArrays of_A   = {.parts = 0};
+  Vec          diagonal;
+  SpmvStatus   vector;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &diagonal, NULL));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(AIJFmtVectorTry(&a->exec, &staged, diagonal, AIJFMT_READ, &vector));
+  *status = vector;
+  if (!vector) PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &a->exec, &of_A, status));
+  for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
+    *status = Step(1.4 / (double)largest, staged.data, &of_A.csr, p, &a->exec);
+    if (!*status) PetscCall(LogFlops(p));
+  }
+  PetscCall(AIJFmtArraysRestore(A, &a->exec, &of_A, NULL));
+  if (!vector) PetscCall(AIJFmtVectorGive(&a->exec, &staged, status));
+  AIJFmtVectorFree(&a->exec, &staged);
+  PetscCall(VecDestroy(&diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Smooth(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[SPMV_MESSAGE_MAX])
+{
+  Smoothed   p = {.csr = a->p0};
+  PetscReal  largest;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevLargestGet(pc, A, &largest));
+  PetscCall(Steps(a, A, largest, &p, &status));
+  PetscCall(AIJFmtRefuse(&a->exec, status, reason));
+  if (!reason[0]) PetscCall(AIJFmtFromDevice(P, &p.csr, &a->exec));
+  SmoothedFree(&p, &a->exec);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* P0 is on the device; P becomes a matrix, equal to P0 if there is a reason */
+static PetscErrorCode SmoothThere(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
+  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
+  PetscCall(Smooth(pc, a, A, P, reason));
+  if (reason[0]) PetscCall(AIJFmtFromDevice(P, &a->p0, &a->exec));
+  PetscCall(AggDevForgetTentative(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If P0 is on the device, *P has only its sizes; otherwise *P is P0 */
+PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
+{
+  char          reason[SPMV_MESSAGE_MAX] = "";
+  PetscBool     blocks                   = PETSC_FALSE;
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  if (!a->p0_block) PetscCall(AggDevSmoothsBlocks(pc, a, *P, &blocks));
+  if (!a->p0_block && !blocks) {
+    PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogEventBegin(AggDev_Smooth, pc, A, 0, 0));
+  if (blocks) PetscCall(AggDevSmoothBlocks(pc, a, A, P, reason));
+  else PetscCall(SmoothThere(pc, a, A, *P, reason));
+  PetscCall(PetscLogEventEnd(AggDev_Smooth, pc, A, 0, 0));
+  if (reason[0]) {
+    PetscCall(PetscInfo(pc, "a prolongator smoothed by agg: %s\n", reason));
+    PetscCall(PetscStrncpy(a->reason, reason, sizeof a->reason));
+    PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!blocks) a->info.prolongators_device++;
+  PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
