@@ -200,7 +200,8 @@ static PetscErrorCode Check(Operation op, int option, PetscInt n, PetscBool bind
   (void)bind;
 #endif
   if (op == MATMAT && size > 1 && option == 0 && !cuda) asks = PETSC_FALSE;
-  if (option == 0 && cuda && op != MATMAT && op != GRAPH) asks = PETSC_TRUE; /* vectors and lists are on the GPU */
+  /* vectors and lists are on the GPU */
+  if (option == 0 && cuda && op != MATMAT && op != GRAPH && (op != TRANSPOSE || size > 1)) asks = PETSC_TRUE;
   expected = has_gpu && asks && option != 2 && !bound ? PETSC_TRUE : PETSC_FALSE;
   /* MatBindToCPU() of the CUDA parent composes PETSc's functions for lists, which are no fallback of ours */
   if (op == COORDINATES && bound && cuda && size == 1) {
