@@ -117,7 +117,7 @@ typedef struct {
   PetscLogDouble fallbacks_pattern;    /* ... and on the host */
   PetscLogDouble numeric;              /* values of these products computed on the GPU ... */
   PetscLogDouble fallbacks_numeric;    /* ... and on the host, because the GPU could not */
-  PetscLogDouble lists;                /* lists of MatSetPreallocationCOO() that the GPU sorted ... */
+  PetscLogDouble lists;                /* lists of coordinates that the GPU sorted, also those of products ... */
   PetscLogDouble fallbacks_list;       /* ... and that the host sorted or sums */
   PetscLogDouble transposes;           /* results of MatTranspose() made or renewed on the GPU ... */
   PetscLogDouble fallbacks_transpose;  /* ... and on the host */

@@ -105,7 +105,7 @@ check_folders() {
 layers='
 src/sys                 (?!)
 src/parallel            sys/
-src/mat/impls/aij       sys/|parallel/
+src/mat/impls/aij       sys/
 src/mat/impls/lists     sys/|parallel/|mat/impls/aij/
 src/mat/impls/products  sys/|parallel/|mat/impls/(aij|lists)/
 src/pc/impls/gamg       sys/|parallel/|mat/

@@ -111,6 +111,17 @@ PetscErrorCode PetscPackNeighboursOfParts(PetscPackNeighbours whole, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MessageLength(const SpmvNeighbours *n, int k, PetscMPIInt *length)
+{
+  const int64_t items = n->first[k + 1] - n->first[k];
+
+  PetscFunctionBegin;
+  PetscCheck(items <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%lld items for one process are too many for MPI", (long long)items);
+  *length = (PetscMPIInt)items;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* MPI keeps the order of messages between two processes, so one tag serves all exchanges of an object */
 PetscErrorCode PetscPackExchangeBegin(PetscPackNeighbours n, MPI_Datatype type, const void *from, void *to)
 {
@@ -120,12 +131,12 @@ PetscErrorCode PetscPackExchangeBegin(PetscPackNeighbours n, MPI_Datatype type, 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Type_size(type, &bytes));
   for (int k = 0; k < n->in.neighbours; k++) {
-    PetscCall(PetscMPIIntCast((PetscInt)(n->in.first[k + 1] - n->in.first[k]), &length));
+    PetscCall(MessageLength(&n->in, k, &length));
     PetscCallMPI(
         MPI_Irecv((char *)to + n->in.first[k] * bytes, length, type, n->in.rank[k], n->tag, n->comm, request++));
   }
   for (int k = 0; k < n->out.neighbours; k++) {
-    PetscCall(PetscMPIIntCast((PetscInt)(n->out.first[k + 1] - n->out.first[k]), &length));
+    PetscCall(MessageLength(&n->out, k, &length));
     PetscCallMPI(MPI_Isend((const char *)from + n->out.first[k] * bytes, length, type, n->out.rank[k], n->tag, n->comm,
                            request++));
   }

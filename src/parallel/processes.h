@@ -12,8 +12,8 @@
 #include <spmv_engine.h>
 #include <spmv_nccl.h>
 
-/* All zeros: no processes. A solver has a communicator of its own, so that its messages cannot match those of other
-   code. */
+/* All zeros: no processes. A solver has a communicator of its own for sums and agreements; ghost values have a tag of
+   their own. */
 typedef struct {
   SpmvProcesses               call; /* its ctx is this struct, which must not move, or nccl */
   MPI_Comm                    comm; /* valid if `open` */

@@ -1,5 +1,5 @@
 /*
-  mat_truth.c - walks through the table at the head of truth.c: after each event, compares the places of the current
+  mat_truth.c - walks through the table at the head of places.c: after each event, compares the places of the current
   values with the table, and a product with that of a matrix of type aij after the same events.
 
     mat_truth -format rbp -mat_aijfmt_decline 0 [-mat_aijfmt_device host|gpu]

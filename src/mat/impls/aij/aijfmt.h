@@ -338,6 +338,7 @@ PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 /* arrays.c, from_device.c */
 PETSC_INTERN PetscErrorCode AIJFmtPatternCheck(Mat, const SpmvPattern *, SpmvExec *, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtPatternIsRight(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtAssembleBlocks(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtPatternFromDevice(Mat, const SpmvPattern *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtArraysForPlan(Mat, Mat_AIJFmt *, const AIJFmtKey *, PetscBool pattern,
                                                 AIJFmtArrays *);
@@ -434,6 +435,7 @@ PETSC_INTERN PetscErrorCode MatConvert_SeqAIJ_AIJFmt(Mat, MatType, MatReuse, Mat
 PETSC_INTERN PetscErrorCode MatConvert_AIJFmt_Any(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_AIJFmt(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode AIJFmtInstall(Mat, const AIJFmtRow *, PetscBool, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtSetTypeLike(Mat, Mat);
 PETSC_INTERN PetscErrorCode AIJFmtStrip(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtBlocksStrip(Mat);
 PETSC_INTERN PetscErrorCode MatDuplicate_AIJFmt(Mat, MatDuplicateOption, Mat *);

@@ -20,6 +20,19 @@ static PetscErrorCode RefuseOtherScalars(Mat A, const char *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gives B, whose sizes are set, the type of A. Under a name that a matrix keeps from PETSc, MatSetType() may make it plain:
+   options of its prefix decide, and PetscPackReplaceType(). */
+PetscErrorCode AIJFmtSetTypeLike(Mat A, Mat B)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "a matrix of the same type", &s));
+  PetscCall(MatSetType(B, ((PetscObject)A)->type_name));
+  PetscCall(AIJFmtInstall(B, s->row, s->parallel, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The parent's MatDuplicate() makes a matrix of our type by its name; we copy the options set on A. The CUDA
    parent returns a matrix of the CUDA type, so AIJFmtInstall() converts the copy to our type again. */
 PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)

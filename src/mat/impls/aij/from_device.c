@@ -78,3 +78,18 @@ PetscErrorCode AIJFmtFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
   AIJFmtCallSpmv(&of_to, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Assembles a matrix whose entries were written into its blocks: no entry is for another process, and A need not look */
+PetscErrorCode AIJFmtAssembleBlocks(Mat A)
+{
+  const PetscBool no_off_process = A->nooffprocentries;
+  PetscErrorCode  error;
+
+  PetscFunctionBegin;
+  A->nooffprocentries = PETSC_TRUE;
+  error               = MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
+  if (!error) error = MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
+  A->nooffprocentries = no_off_process;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -289,7 +289,7 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
   const unsigned both = AIJFMT_PATTERN | AIJFMT_VALUES;
-  AIJFmtArrays   a    = {.parts = 0};
+  AIJFmtArrays   a    = {.stays = PETSC_TRUE};
   SpmvStatus     status, got;
   PetscInt       n;
 

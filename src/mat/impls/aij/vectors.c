@@ -192,7 +192,7 @@ PetscErrorCode AIJFmtVectorPlace(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same before AIJFmtVectorGet(), which treats a lack of memory as an error */
+/* The same with memory of the host that the device can reach */
 PetscErrorCode AIJFmtVectorPlacePinned(SpmvExec *exec, AIJFmtVector *v, Vec vec, SpmvStatus *status)
 {
   PetscFunctionBegin;

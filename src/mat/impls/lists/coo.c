@@ -146,7 +146,7 @@ static PetscErrorCode ParentOf(Mat A, const AIJFmtParent **parent)
 
 /* Lets PETSc sort the list on the host and keep the map. reason: NULL if A is not of our types. The CUDA parent makes
    new blocks of its own type here; they become ours at assembly. */
-PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[], const char reason[])
+static PetscErrorCode AIJFmtCooByParent(Mat A, PetscCount n, PetscInt i[], PetscInt j[], const char reason[])
 {
   const AIJFmtParent *parent;
   PetscBool           parallel;

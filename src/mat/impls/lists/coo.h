@@ -34,7 +34,6 @@ PETSC_INTERN PetscErrorCode AIJFmtCooAgree(Mat, const Mat_AIJFmt *, PetscCount, 
 PETSC_INTERN PetscErrorCode AIJFmtCooCreate(int64_t count, AIJFmtCoo **);
 PETSC_INTERN PetscErrorCode AIJFmtCooSpaceOf(const void *, SpmvSpace *);
 PETSC_INTERN PetscErrorCode AIJFmtCooPatternDone(Mat, Mat_AIJFmt *, AIJFmtCoo *);
-PETSC_INTERN PetscErrorCode AIJFmtCooByParent(Mat, PetscCount, PetscInt[], PetscInt[], const char reason[]);
 PETSC_INTERN PetscErrorCode AIJFmtCooValuesByParent(Mat, const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode AIJFmtCooRefuse(const SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes);
@@ -56,7 +55,6 @@ PETSC_INTERN SpmvStatus     AIJFmtCooListAlloc(int64_t n, SpmvExec *, PetscInt *
 PETSC_INTERN PetscErrorCode AIJFmtCooNumbers(IS, SpmvExec *, void **there, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *list[2], SpmvExec *, SpmvStatus,
                                           char reason[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode AIJFmtCooAssemble(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, void *values, SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooMessagesToHost(AIJFmtCoo *, SpmvExec *host);
 PETSC_INTERN SpmvStatus     AIJFmtCooPack(AIJFmtCoo *, const void *values);

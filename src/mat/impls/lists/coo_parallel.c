@@ -173,17 +173,15 @@ static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo)
    is not counted in num_ass, so that properties that the user has set, such as symmetry, hold as with aij. */
 static PetscErrorCode BlocksAssemble(Mat A, PetscBool zeroes)
 {
-  const PetscBool no_off_process = A->nooffprocentries;
-  const PetscInt  assemblies     = A->num_ass;
-  Mat             blocks[2];
+  const PetscInt assemblies = A->num_ass;
+  PetscErrorCode error;
+  Mat            blocks[2];
 
   PetscFunctionBegin;
-  A->nooffprocentries = PETSC_TRUE;
-  A->num_ass          = 0;
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  A->num_ass          = assemblies;
-  A->nooffprocentries = no_off_process;
+  A->num_ass = 0;
+  error      = AIJFmtAssembleBlocks(A);
+  A->num_ass = assemblies;
+  PetscCall(error);
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
@@ -266,19 +264,6 @@ PetscErrorCode AIJFmtCooMake(Mat C, PetscCount n, PetscInt *list[2], SpmvExec *e
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Assembles a matrix whose values have been written into its blocks */
-PetscErrorCode AIJFmtCooAssemble(Mat C)
-{
-  const PetscBool no_off_process = C->nooffprocentries;
-
-  PetscFunctionBegin;
-  C->nooffprocentries = PETSC_TRUE;
-  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
-  C->nooffprocentries = no_off_process;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The same as MatSetValuesCOO() with INSERT_VALUES, and frees the values: scratch memory of the device, written with that
    status. Collective; on failure all processes have a reason. */
 PetscErrorCode AIJFmtCooFill(Mat C, void *values, SpmvExec *exec, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
@@ -288,7 +273,7 @@ PetscErrorCode AIJFmtCooFill(Mat C, void *values, SpmvExec *exec, SpmvStatus sta
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
   if (!reason[0]) {
     PetscCall(AIJFmtCooValues(C, (const PetscScalar *)values, SPMV_DEVICE, INSERT_VALUES));
-    PetscCall(AIJFmtCooAssemble(C));
+    PetscCall(AIJFmtAssembleBlocks(C));
   }
   spmv_scratch_free(exec, SPMV_DEVICE, values);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -315,7 +300,7 @@ PetscErrorCode AIJFmtParallelFromDevice(Mat A, const SpmvCsr *diagonal, SpmvExec
   PetscCall(AIJFmtCooMake(A, nonzeros, list, exec, status, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCooValues(A, (const PetscScalar *)diagonal->values, SPMV_DEVICE, INSERT_VALUES));
-  PetscCall(AIJFmtCooAssemble(A));
+  PetscCall(AIJFmtAssembleBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -124,7 +124,8 @@ static PetscErrorCode SetPattern(Mat C, Data *d)
   spmv_spgemm_pattern(d->product, &p);
   PetscCall(MatSetSizes(C, (PetscInt)p.rows, (PetscInt)p.cols, (PetscInt)p.rows, (PetscInt)p.cols));
   PetscCall(AIJFmtProductBlockSizes(C));
-  PetscCall(MatSetType(C, C->structure_only ? MATSEQAIJ : ((PetscObject)C->product->A)->type_name));
+  if (C->structure_only) PetscCall(MatSetType(C, MATSEQAIJ));
+  else PetscCall(AIJFmtSetTypeLike(C->product->A, C));
   PetscCall(AIJFmtPatternFromDevice(C, &p, &d->exec));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   if (!C->structure_only) C->assembled = PETSC_FALSE;

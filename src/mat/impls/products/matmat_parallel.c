@@ -205,7 +205,10 @@ static PetscErrorCode StepsMake(Mat C, Data *d, SpmvStatus *status)
     if (!*status) spmv_spgemm_pattern(d->product[k], &pattern[RESULT + k]);
   }
   for (int m = 0; m < MATRICES; m++) PetscCall(AIJFmtArraysRestore(matrix[m], &d->exec, &a[m], NULL));
-  for (int f = 0; f < 2; f++) d->factor[f] = AIJFmtFactorOf(f == 0 ? C->product->A : C->product->B);
+  for (int f = 0; f < 2; f++) { /* after a refusal the next numeric phase begins here again */
+    d->factor[f] = AIJFmtFactorOf(f == 0 ? C->product->A : C->product->B);
+    if (*status) d->factor[f].id = 0;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,7 +272,7 @@ static PetscErrorCode ProductCreate_MPIAIJFmt(Mat C)
   if (C->product->type == MATPRODUCT_PtAP) rows = B->cmap;
   PetscCall(MatSetSizes(C, rows->n, B->cmap->n, rows->N, B->cmap->N));
   PetscCall(AIJFmtProductBlockSizes(C));
-  PetscCall(MatSetType(C, ((PetscObject)A)->type_name));
+  PetscCall(AIJFmtSetTypeLike(A, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -384,13 +387,15 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
   Data      *d                        = (Data *)C->product->data;
   const Mat  factor[]                 = {C->product->A, C->product->B};
   char       reason[SPMV_MESSAGE_MAX] = "";
+  PetscBool  same                     = AIJFmtFactorsSame(d->factor, factor);
   SpmvStatus status                   = SPMV_SUCCESS;
   void      *values                   = NULL;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaStream(&d->exec));
   AIJFmtScratchKeep(&d->scratch);
-  if (!AIJFmtFactorsSame(d->factor, factor)) PetscCall(ProductRenew_MPIAIJFmt(C, d, &status));
+  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)C), &same));
+  if (!same) PetscCall(ProductRenew_MPIAIJFmt(C, d, &status));
   else PetscCall(MatricesFill(C, d));
   PetscCall(PetscLogGpuTimeBegin());
   if (!status)
@@ -401,7 +406,7 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
   PetscCall(AIJFmtCooFill(C, values, &d->exec, status, reason));
   if (reason[0]) {
     PetscCall(AIJFmtProductNumericByHost(C, reason));
-    if (!C->assembled) PetscCall(AIJFmtCooAssemble(C)); /* these were the first values */
+    if (!C->assembled) PetscCall(AIJFmtAssembleBlocks(C)); /* these were the first values */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AIJFmtRan(C->product->A, AIJFMT_WHY_NUMERIC, ""));

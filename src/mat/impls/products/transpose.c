@@ -99,7 +99,7 @@ static PetscErrorCode TransposePatternMake(Mat A, TransposeSource *from, Mat *T,
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), T));
   PetscCall(MatSetSizes(*T, A->cmap->n, A->rmap->n, A->cmap->N, A->rmap->N));
   PetscCall(MatSetBlockSizes(*T, cols, rows));
-  PetscCall(MatSetType(*T, ((PetscObject)A)->type_name));
+  PetscCall(AIJFmtSetTypeLike(A, *T));
   status = AIJFmtCooListAlloc(from->all, &from->exec, list);
   if (!status) PetscCall(TransposeListWrite(A, from, list, &status));
   PetscCall(AIJFmtCooMake(*T, from->all, list, &from->exec, status, reason));

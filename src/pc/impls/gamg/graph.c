@@ -140,10 +140,9 @@ PetscErrorCode AIJFmtGraphCreateLike(Mat A, PetscInt rows, Mat *graph)
 
 PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G)
 {
-  const PetscBool no_others = G->nooffprocentries;
-  Mat             blocks[2] = {G, NULL};
-  SpmvCsr         csr[2];
-  SpmvExec       *exec[2];
+  Mat       blocks[2] = {G, NULL};
+  SpmvCsr   csr[2];
+  SpmvExec *exec[2];
 
   PetscFunctionBegin;
   for (int b = 0; b < p->count; b++) {
@@ -158,10 +157,7 @@ PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G)
     PetscCall(AIJFmtBlocksGet(G, blocks));
   }
   for (int b = 0; b < p->count; b++) PetscCall(FillBlock(blocks[b], &csr[b], exec[b]));
-  G->nooffprocentries = PETSC_TRUE;
-  PetscCall(MatAssemblyBegin(G, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(G, MAT_FINAL_ASSEMBLY));
-  G->nooffprocentries = no_others;
+  PetscCall(AIJFmtAssembleBlocks(G));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

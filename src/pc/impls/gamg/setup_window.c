@@ -53,16 +53,17 @@ static PetscErrorCode PCSetUp_AIJFmt(PC pc)
   AIJFmtNameGuard guard = {.state = NULL};
   AIJFmtWrapped  *row;
   PetscErrorCode  error;
-  PetscBool       needs = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  PetscBool       needs = PETSC_FALSE, is_gamg; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
   PetscCall(PCNamesFind_AIJFmt(pc, &row));
   PetscCall(AIJFmtGamgWatch(pc));
   PetscCall(NeedsHostName(pc, &needs));
   if (needs) PetscCall(AIJFmtNameGuardBegin(pc->pmat, AIJFMT_PARENT_HOST, &guard));
-  AIJFmtCopiesBegin();
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_gamg, PCGAMG, PCGAMGDEVICE, ""));
+  if (is_gamg) AIJFmtCopiesBegin();
   error = ((PCStep *)row->operation)(pc);
-  AIJFmtCopiesEnd();
+  if (is_gamg) AIJFmtCopiesEnd();
   PetscCall(AIJFmtNameGuardEnd(pc->pmat, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

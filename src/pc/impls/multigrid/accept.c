@@ -131,8 +131,8 @@ PetscErrorCode MGDevAccept(MGDevHierarchy h, PC pc)
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   levels = mg->levels[0]->levels;
   for (PetscInt i = levels - 1; i > 0 && !h->reason[0]; i--) {
-    const PetscBool again    = (i < levels - 1 ? mg->levels[i + 1]->cycles : mg->cyclesperpcapply) > 1;
-    char            why[256] = "";
+    const PetscBool again                 = (i < levels - 1 ? mg->levels[i + 1]->cycles : mg->cyclesperpcapply) > 1;
+    char            why[SPMV_MESSAGE_MAX] = "";
 
     PetscCall(WhyLevel(pc, i, again, &h->level[i], why));
     if (why[0]) PetscCall(PetscSNPrintf(h->reason, sizeof h->reason, "level %" PetscInt_FMT ": %s", i, why));

@@ -203,8 +203,8 @@ PETSC_INTERN PetscErrorCode MGDevSingleOptions(MGDevHierarchy, SpmvCycleOptions 
 PETSC_INTERN void           MGDevSingleForget(MGDevHierarchy, MGDevSinglePlan *);
 PETSC_INTERN void           MGDevRoundedFree(MGDevHierarchy, MGDevRoundedArray *);
 
-/* A ...Holds() function clears *holds if PETSc's object differs from that from which data was taken; it changes nothing
-   and is not collective */
+/* A ...Holds() function clears *holds if PETSc's object differs from that from which data was taken; it takes nothing,
+   may update plans of matrices, and is not collective */
 
 /* Goes on after success. A refusal of the kernel library becomes the reason not to serve, and the function returns. A
    failure becomes an error. */

@@ -31,11 +31,11 @@ PETSC_INTERN int64_t          MGDevHierarchyBytes(MGDevHierarchy);
 PETSC_INTERN PetscErrorCode   MGDevHierarchyPlan(MGDevHierarchy, Mat, AIJFmtPlanOnDevice *);
 PETSC_INTERN PetscErrorCode   MGDevHierarchyView(MGDevHierarchy, PetscViewer);
 PETSC_INTERN PetscErrorCode   MGDevIsHierarchy(PC, PetscBool *);
+PETSC_INTERN PetscErrorCode   MGDevRegister(void);
 /* single_precision.c; called before Update */
 PETSC_INTERN PetscErrorCode MGDevHierarchySetPrecision(MGDevHierarchy, PetscBool single);
 PETSC_INTERN PetscErrorCode MGDevHierarchySetFromOptions(MGDevHierarchy, PC);
 PETSC_INTERN PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy, PC, const char why[]);
-PETSC_INTERN PetscErrorCode MGDevRegister(void);
 
 /* single_watch.c: whether a cycle in single precision may be the cause of a bad solve */
 enum { MGDEV_LOOK = 25 }; /* iterations between two checks of the norm, in a solver on the device */

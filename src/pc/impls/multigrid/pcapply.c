@@ -88,6 +88,12 @@ PetscErrorCode MGDevCycleOnce(PC pc, PC_MGDevice *s, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A solver that updates the hierarchy of this PC may have found that it must be forgotten */
+static PetscBool CycleServes_MGDevice(const PC_MGDevice *s)
+{
+  return s && s->serves && MGDevHierarchyInfo(s->hierarchy)->cycle ? PETSC_TRUE : PETSC_FALSE;
+}
+
 PetscErrorCode PCApply_MGDevice(PC pc, Vec b, Vec x)
 {
   const struct _PCOps *petsc;
@@ -95,7 +101,7 @@ PetscErrorCode PCApply_MGDevice(PC pc, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, &petsc));
-  if (s && s->serves) {
+  if (CycleServes_MGDevice(s)) {
     s->reason[0] = 0;
     PetscCall(MGDevCycleOnce(pc, s, b, x));
     if (!s->reason[0]) {
@@ -131,7 +137,7 @@ PetscErrorCode PCMatApply_MGDevice(PC pc, Mat B, Mat X)
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, &petsc));
-  if (!s || !s->serves) {
+  if (!CycleServes_MGDevice(s)) {
     PetscCall(ByPetsc(s, NULL));
     PetscCall((*petsc->matapply)(pc, B, X));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,7 +214,7 @@ PetscErrorCode PCApplyRichardson_MGDevice(PC pc, Vec b, Vec x, Vec w, PetscReal 
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, &petsc));
-  if (s && s->serves && ((const PC_MG *)pc->data)->cyclesperpcapply == 1)
+  if (CycleServes_MGDevice(s) && ((const PC_MG *)pc->data)->cyclesperpcapply == 1)
     PetscCall(RichardsonIterate(pc, s, b, x, w, &test, its, zero, done, reason));
   else {
     PetscCall(ByPetsc(s, "several cycles for each application, where Richardson's iteration takes one"));

@@ -14,8 +14,8 @@ static PetscErrorCode WhyNone(char reason[SPMV_MESSAGE_MAX])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates copies of b and x on the device if the vectors of the finest smoother are on the host, because an
-   application on several processes cannot fall back when memory does not suffice */
+/* Allocates copies of b and x on the device if the vectors of the finest smoother are on the host, so that no application
+   needs memory */
 static PetscErrorCode ReserveVectors(PC pc, PC_MGDevice *s, Vec b, Vec x)
 {
   SpmvExec  *exec = s->hierarchy->exec;
