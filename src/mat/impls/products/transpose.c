@@ -30,7 +30,6 @@ static PetscErrorCode TransposeSourceGet(Mat A, const Mat_AIJFmt *s, TransposeSo
     from->all += from->nonzeros[b];
   }
   spmv_exec_init(&from->exec, SPMV_DEVICE);
-  PetscCall(AIJFmtCudaStream(&from->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,6 +167,7 @@ PetscErrorCode MatTranspose_AIJFmt(Mat A, MatReuse reuse, Mat *T)
   PetscCall(TransposeSourceGet(A, s, &from));
   PetscCall(TransposeWhyHost(A, s, &from, reuse == MAT_REUSE_MATRIX ? *T : NULL, reason));
   tried = reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  if (tried) PetscCall(AIJFmtCudaStream(&from.exec)); /* an error on a machine without a GPU */
   if (tried && reuse == MAT_INITIAL_MATRIX) PetscCall(TransposePatternMake(A, &from, T, reason));
   if (!reason[0]) PetscCall(TransposeValues(&from, *T, reason));
   PetscCall(AIJFmtRan(A, AIJFMT_WHY_TRANSPOSE, reason));
