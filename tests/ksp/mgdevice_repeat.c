@@ -94,27 +94,155 @@ static PetscErrorCode Values(const MGRow *row, PetscBool keeps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetSteps(KSP ksp, PetscInt level, PetscInt steps)
+/* ---- changes between two solves, each of which the hierarchy on the device must notice ---- */
+
+typedef struct {
+  PetscInt number;
+  PC       mg, pc; /* the multigrid, and the preconditioner of the smoother */
+  KSP      smoother;
+} Level;
+
+typedef PetscErrorCode Change(const Level *);
+
+/* Makes the same change in both solvers */
+static PetscErrorCode ChangeBoth(Change *make, PetscInt number)
 {
-  KSP smoother;
-  PC  pc;
+  const KSP both[] = {pair.plain, pair.device};
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGGetSmoother(pc, level, &smoother));
-  PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, steps));
+  for (int k = 0; k < 2; k++) {
+    Level l = {.number = number};
+
+    PetscCall(KSPGetPC(both[k], &l.mg));
+    PetscCall(PCMGGetSmoother(l.mg, number, &l.smoother));
+    PetscCall(KSPGetPC(l.smoother, &l.pc));
+    PetscCall(make(&l));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetBounds(KSP ksp, PetscInt level)
+static PetscErrorCode ThreeSteps(const Level *l)
 {
-  KSP smoother;
-  PC  pc;
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetTolerances(l->smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FourSteps(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetTolerances(l->smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 4));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetBounds(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPChebyshevSetEigenvalues(l->smoother, (PetscReal)1.9, (PetscReal)0.3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ScaleLevel(const Level *l)
+{
+  Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGGetSmoother(pc, level, &smoother));
-  PetscCall(KSPChebyshevSetEigenvalues(smoother, (PetscReal)1.9, (PetscReal)0.3));
+  PetscCall(KSPGetOperators(l->smoother, NULL, &A));
+  PetscCall(MatScale(A, (PetscScalar)1.03));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ScaleInterpolation(const Level *l)
+{
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(l->mg, l->number, &P));
+  PetscCall(MatScale(P, (PetscScalar)0.97));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A restriction of its own, with the values of the interpolation */
+static PetscErrorCode OwnRestriction(const Level *l)
+{
+  Mat P, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(l->mg, l->number, &P));
+  PetscCall(MatDuplicate(P, MAT_COPY_VALUES, &R));
+  PetscCall(PCMGSetRestriction(l->mg, l->number, R));
+  PetscCall(MatDestroy(&R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NoPreconditioner(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCSetType(l->pc, PCNONE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Absolute(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCJacobiSetUseAbs(l->pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Richardson(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetType(l->smoother, KSPRICHARDSON));
+  PetscCall(KSPRichardsonSetScale(l->smoother, (PetscReal)0.7));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OtherScale(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPRichardsonSetScale(l->smoother, (PetscReal)0.6));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TwoSmoothers(const Level *l)
+{
+  KSP up;
+  PC  pc;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(l->smoother, &A, NULL));
+  /* with a solver of its own from now on, which PCSetUp() would complete */
+  PetscCall(PCMGGetSmootherUp(l->mg, l->number, &up));
+  PetscCall(KSPSetOperators(up, A, A));
+  PetscCall(KSPSetInitialGuessNonzero(up, PETSC_TRUE));
+  PetscCall(KSPSetTolerances(up, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  PetscCall(KSPChebyshevSetEigenvalues(up, (PetscReal)1.9, (PetscReal)0.3));
+  PetscCall(KSPGetPC(up, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WCycle(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCMGSetCycleType(l->mg, PC_MG_CYCLE_W));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TwoCycles(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCMGMultiplicativeSetCycles(l->mg, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CoarseSolver(const Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetType(l->smoother, KSPCG));
+  PetscCall(PCSetType(l->pc, PCJACOBI));
+  PetscCall(KSPSetTolerances(l->smoother, (PetscReal)1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,181 +255,17 @@ static PetscErrorCode Smoothers(void)
   PetscFunctionBeginUser;
   PetscCall(Begin(&row, KSP_NORM_NATURAL, KSP_DEVICE_GRAPH));
   PetscCall(Solve(row.name, NULL));
-  PetscCall(SetBounds(pair.plain, 2));
-  PetscCall(SetBounds(pair.device, 2));
+  PetscCall(ChangeBoth(SetBounds, 2));
   PetscCall(Solve("other bounds", NULL));
   PetscCall(MGTestServed("other bounds", &pair.got));
   graphs = pair.got.info.graphs;
   if (CGDevTestOnDevice()) PetscCall(CGDevTestCheck((PetscBool)(graphs == 1), "other bounds", "another graph"));
-  PetscCall(SetSteps(pair.plain, 1, 4));
-  PetscCall(SetSteps(pair.device, 1, 4));
+  PetscCall(ChangeBoth(FourSteps, 1));
   PetscCall(Solve("other steps", NULL));
   PetscCall(MGTestServed("other steps", &pair.got));
   if (CGDevTestOnDevice())
     PetscCall(CGDevTestCheck((PetscBool)(pair.got.info.graphs == 2), "other steps", "not another graph"));
   PetscCall(End());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- changes between two solves, each of which the hierarchy on the device must notice ---- */
-
-static PetscErrorCode Smoother(KSP ksp, PetscInt level, KSP *smoother, PC *of_smoother)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGGetSmoother(pc, level, smoother));
-  PetscCall(KSPGetPC(*smoother, of_smoother));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ScaleLevel(KSP ksp, PetscInt level)
-{
-  KSP smoother;
-  PC  pc;
-  Mat A;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(ksp, level, &smoother, &pc));
-  PetscCall(KSPGetOperators(smoother, NULL, &A));
-  PetscCall(MatScale(A, (PetscScalar)1.03));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ScaleInterpolation(KSP ksp, PetscInt level)
-{
-  PC  pc;
-  Mat P;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGGetInterpolation(pc, level, &P));
-  PetscCall(MatScale(P, (PetscScalar)0.97));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A restriction of its own, with the values of the interpolation */
-static PetscErrorCode OwnRestriction(KSP ksp, PetscInt level)
-{
-  PC  pc;
-  Mat P, R;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGGetInterpolation(pc, level, &P));
-  PetscCall(MatDuplicate(P, MAT_COPY_VALUES, &R));
-  PetscCall(PCMGSetRestriction(pc, level, R));
-  PetscCall(MatDestroy(&R));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode NoPreconditioner(KSP ksp, PetscInt level)
-{
-  KSP smoother;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(ksp, level, &smoother, &pc));
-  PetscCall(PCSetType(pc, PCNONE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Absolute(KSP ksp, PetscInt level)
-{
-  KSP smoother;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(ksp, level, &smoother, &pc));
-  PetscCall(PCJacobiSetUseAbs(pc, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Richardson(KSP ksp, PetscInt level)
-{
-  KSP smoother;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(ksp, level, &smoother, &pc));
-  PetscCall(KSPSetType(smoother, KSPRICHARDSON));
-  PetscCall(KSPRichardsonSetScale(smoother, (PetscReal)0.7));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OtherScale(KSP ksp, PetscInt level)
-{
-  KSP smoother;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(ksp, level, &smoother, &pc));
-  PetscCall(KSPRichardsonSetScale(smoother, (PetscReal)0.6));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TwoSmoothers(KSP ksp, PetscInt level)
-{
-  KSP down, up;
-  PC  pc;
-  Mat A;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(ksp, level, &down, &pc));
-  PetscCall(KSPGetOperators(down, &A, NULL));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(
-      PCMGGetSmootherUp(pc, level, &up)); /* with a solver of its own from now on, which PCSetUp() would complete */
-  PetscCall(KSPSetOperators(up, A, A));
-  PetscCall(KSPSetInitialGuessNonzero(up, PETSC_TRUE));
-  PetscCall(KSPSetTolerances(up, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
-  PetscCall(KSPChebyshevSetEigenvalues(up, (PetscReal)1.9, (PetscReal)0.3));
-  PetscCall(KSPGetPC(up, &pc));
-  PetscCall(PCSetType(pc, PCJACOBI));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MoreSteps(KSP ksp, PetscInt level)
-{
-  PetscFunctionBeginUser;
-  PetscCall(SetSteps(ksp, level, 3));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WCycle(KSP ksp, PetscInt level)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  (void)level;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_W));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TwoCycles(KSP ksp, PetscInt level)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  (void)level;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGMultiplicativeSetCycles(pc, 2));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CoarseSolver(KSP ksp, PetscInt level)
-{
-  KSP coarse;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  (void)level;
-  PetscCall(Smoother(ksp, 0, &coarse, &pc));
-  PetscCall(KSPSetType(coarse, KSPCG));
-  PetscCall(PCSetType(pc, PCJACOBI));
-  PetscCall(KSPSetTolerances(coarse, (PetscReal)1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -311,10 +275,10 @@ static PetscErrorCode Changes(void)
   static const MGRow row = {"changes", MG_GRID, 3, "-mg_levels_pc_type jacobi -mg_levels_ksp_max_it 2", NULL};
   static const struct {
     const char *name;
-    PetscErrorCode (*make)(KSP, PetscInt level);
-    PetscInt level;
+    Change     *make;
+    PetscInt    level;
   } changes[] = {{"changed bounds", SetBounds, 2},
-                 {"changed steps", MoreSteps, 1},
+                 {"changed steps", ThreeSteps, 1},
                  {"changed values of a level", ScaleLevel, 1},
                  {"changed values of the coarsest level", ScaleLevel, 0},
                  {"changed values of an interpolation", ScaleInterpolation, 2},
@@ -336,8 +300,7 @@ static PetscErrorCode Changes(void)
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
     const PetscInt set_ups = pair.got.info.set_ups;
 
-    PetscCall(changes[i].make(pair.plain, changes[i].level));
-    PetscCall(changes[i].make(pair.device, changes[i].level));
+    PetscCall(ChangeBoth(changes[i].make, changes[i].level));
     PetscCall(Solve(changes[i].name, NULL));
     PetscCall(MGTestServed(changes[i].name, &pair.got));
     if (!CGDevTestOnDevice()) continue;
