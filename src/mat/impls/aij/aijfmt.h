@@ -324,7 +324,6 @@ PETSC_INTERN PetscErrorCode     AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
 /* places.c */
 PETSC_INTERN AIJFmtTruth    AIJFmtTruthGet(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtTruthSettle(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtHostWritten(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
 PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
@@ -353,6 +352,7 @@ PETSC_INTERN const char    *AIJFmtWhyNotDevice(Mat, const Mat_AIJFmt *, PetscBoo
 PETSC_INTERN PetscBool      AIJFmtAsksDevice(const Mat_AIJFmt *, int64_t size, PetscBool there);
 PETSC_INTERN PetscErrorCode AIJFmtSizeGet(Mat, int64_t *nonzeros, PetscBool *there);
 PETSC_INTERN PetscErrorCode AIJFmtRan(Mat, AIJFmtWhy, const char reason[]);
+PETSC_INTERN PetscBool      AIJFmtPlanHasValues(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
 
 /* sync.c */

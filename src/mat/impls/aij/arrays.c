@@ -223,12 +223,6 @@ static PetscErrorCode ArraysUploadValues(Mat A, SpmvExec *exec, AIJFmtArrays *a,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the values can be extracted from a plan on the GPU */
-static PetscBool PlanGivesValues(Mat A, const Mat_AIJFmt *s)
-{
-  return s && AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
-}
-
 static PetscErrorCode ArraysRead(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
 {
   const PetscBool pattern = a->parts & AIJFMT_PATTERN ? PETSC_TRUE : PETSC_FALSE;
@@ -241,7 +235,7 @@ static PetscErrorCode ArraysRead(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmtArr
     a->csr = s->copy.csr;
     keep   = PETSC_FALSE;
   } else if (pattern) PetscCall(ArraysUpload(A, &now.pattern, exec, a, status));
-  else if (PlanGivesValues(A, s)) {
+  else if (s && AIJFmtPlanHasValues(A, s)) {
     *status = ArraysAllocate(exec, a);
     if (!*status) *status = spmv_extract_values(s->cache.plan, a->block, SPMV_DEVICE, exec);
     keep = PETSC_FALSE;

@@ -60,9 +60,9 @@ PetscErrorCode MatGetColumnReductions_SeqAIJFmt(Mat A, PetscInt type, PetscReal 
 PetscErrorCode MatLoad_SeqAIJFmt(Mat A, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtHostWritten(A));
+  AIJFmtParentCsrStale(A);
   AIJFmtSuper(seq, load, A, viewer);
-  PetscCall(AIJFmtHostWritten(A));
+  AIJFmtParentCsrStale(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,7 +72,7 @@ PetscErrorCode MatEliminateZeros_SeqAIJFmt(Mat A, PetscBool keep)
   PetscFunctionBegin;
   PetscCall(AIJFmtHostFetch(A));
   AIJFmtHost(eliminatezeros, A, keep);
-  PetscCall(AIJFmtHostWritten(A));
+  AIJFmtParentCsrStale(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -125,8 +125,8 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether there is a plan on the GPU with the current values, from which the CSR on the device can be filled */
-static PetscBool PlanHasValues(Mat A, const Mat_AIJFmt *s)
+/* Whether the current values can be extracted from a plan on the GPU */
+PetscBool AIJFmtPlanHasValues(Mat A, const Mat_AIJFmt *s)
 {
   const SpmvPlan *plan = AIJFmtPlanOnGpu(s);
 
@@ -137,7 +137,7 @@ static PetscBool PlanHasValues(Mat A, const Mat_AIJFmt *s)
    may be an old one. */
 static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
 {
-  return AIJFmtParentHasCsr(A, s) || !PetscPackCusparseCsrExists(A) ? PlanHasValues(A, s) : PETSC_FALSE;
+  return AIJFmtParentHasCsr(A, s) || !PetscPackCusparseCsrExists(A) ? AIJFmtPlanHasValues(A, s) : PETSC_FALSE;
 }
 
 /* Transition 10. The values do not change, so the state is kept and the plan stays current. *filled is false if memory
@@ -166,7 +166,7 @@ static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
   if (wish == AIJFMT_WANTS) return PETSC_TRUE;
   if (!AIJFmtPlanOnGpu(s)) return PETSC_FALSE;
   if (wish == AIJFMT_WANTS_WITH_PLAN) return PETSC_TRUE;
-  return IsFillable(A, s) || s->joint_changes > 0 ? PlanHasValues(A, s) : PETSC_FALSE;
+  return IsFillable(A, s) || s->joint_changes > 0 ? AIJFmtPlanHasValues(A, s) : PETSC_FALSE;
 }
 
 /* Updates a stale device CSR for an operation: from the plan, or else the parent uploads the values on first use */

@@ -55,7 +55,8 @@ PetscErrorCode AIJFmtTruthSettle(Mat A, const Mat_AIJFmt *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The CUDA parent uploads the values before it next uses its CSR on the device */
+/* The CUDA parent uploads the values before it next uses its CSR on the device. Transition 1: called where a function of
+   PETSc that does not set offloadmask has written the values on the host, or is about to. */
 void AIJFmtParentCsrStale(Mat A)
 {
   if (AIJFmtOffload(A) != PETSC_OFFLOAD_UNALLOCATED) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
@@ -65,14 +66,6 @@ void AIJFmtParentCsrStale(Mat A)
 void AIJFmtParentCsrFilled(Mat A, PetscBool filled)
 {
   AIJFmtOffloadSet(A, filled ? PETSC_OFFLOAD_BOTH : PETSC_OFFLOAD_CPU);
-}
-
-/* Transition 1: a function of PETSc that does not set offloadmask has written the values on the host, or is about to */
-PetscErrorCode AIJFmtHostWritten(Mat A)
-{
-  PetscFunctionBegin;
-  AIJFmtParentCsrStale(A);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Transition 5: the same change was applied to the values on the host and in the plan. value_state: the state that the

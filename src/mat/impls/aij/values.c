@@ -459,7 +459,7 @@ PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
   if (s && !AIJFmtTruthGet(A, s).host && !s->keeps_host) AIJFmtAs(A, AIJFMT_PARENT_CUDA, s->parent->seq.zeroentries(A));
   else {
     AIJFmtHost(zeroentries, A);
-    PetscCall(AIJFmtHostWritten(A));
+    AIJFmtParentCsrStale(A);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -491,6 +491,6 @@ PetscErrorCode MatRetrieveValues_SeqAIJFmt(Mat A)
   PetscCall(AIJFmtParentOf(A, &parent));
   PetscCall(((ValuesFunction *)parent->composed[AIJFMT_RETRIEVE_VALUES][0])(A));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
-  PetscCall(AIJFmtHostWritten(A));
+  AIJFmtParentCsrStale(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -245,7 +245,7 @@ PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes)
   Mat_AIJFmt  *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtHostWritten(block));
+  AIJFmtParentCsrStale(block);
   PetscCall(AIJFmtStateGet(block, &s));
   if (s) PetscCall(AIJFmtDeviceCsrDecide(block, s, "MatSetPreallocationCOO()", AIJFMT_WANTS, &to.stays));
   if (to.stays) {
@@ -320,7 +320,7 @@ PetscErrorCode AIJFmtCooSequential(Mat A, Mat_AIJFmt *s, PetscCount n, const Pet
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   spmv_coo_pattern(coo->block[0], &pattern);
-  PetscCall(AIJFmtHostWritten(A)); /* or the assembly would fetch values of the old pattern from the device */
+  AIJFmtParentCsrStale(A); /* or the assembly would fetch values of the old pattern from the device */
   PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   PetscCall(AIJFmtCooReady(A, zeroes));

@@ -147,7 +147,7 @@ static PetscErrorCode TransposeByParent(Mat A, MatReuse reuse, Mat *T)
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, "mpi", &parallel));
   PetscCall((parallel ? &parent->mpi : &parent->seq)->transpose(A, reuse, T));
   if (reuse == MAT_REUSE_MATRIX) PetscCall(AIJFmtStateGet(*T, &t));
-  if (t && !t->parallel) PetscCall(AIJFmtHostWritten(*T));
+  if (t && !t->parallel) AIJFmtParentCsrStale(*T);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

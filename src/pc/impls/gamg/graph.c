@@ -9,12 +9,13 @@
   PETSc's function; each is counted, and the view shows the reason.
 */
 #include "graph.h"
+#include "parallel/processes.h"
 
 /* ---- which graphs are made here ---- */
 
 /* Why PETSc must make the graph of A, or NULL. asks: as with products of matrices, `auto` leaves small matrices with
    values on the host to the host */
-PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks)
+static PetscErrorCode GraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks)
 {
   int64_t   nonzeros;
   PetscBool views[2], there;
@@ -31,8 +32,6 @@ PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason
   *asks = AIJFmtAsksDevice(s, nonzeros, there);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-const char AIJFmtGraphSmall[] = "the matrix is small, and -mat_aijfmt_device is auto";
 
 /* Makes the graph by PETSc's function. reason: NULL if the graph is not to be counted */
 PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, const char reason[], Mat *graph)
@@ -278,17 +277,25 @@ static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves two cases to PETSc without counting them: a matrix that is not ours, and a matrix without blocks for which no
-   step is asked, whose graph is the matrix itself. Otherwise *graph is NULL. */
-PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph)
+/* Leaves a graph to PETSc that the GPU cannot or should not make; otherwise *graph is NULL. Two cases are not counted: a
+   matrix that is not ours, and a matrix without blocks for which no step is asked, whose graph is the matrix itself.
+   Collective: all processes take the same path. */
+PetscErrorCode AIJFmtGraphLeave(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph)
 {
-  PetscInt bs;
+  const char *reason = NULL;
+  PetscBool   asks   = PETSC_FALSE, itself;
+  PetscInt    bs;
 
   PetscFunctionBegin;
   *graph = NULL;
   PetscCall(MatGetBlockSize(A, &bs));
-  if (!s || (bs == 1 && !r->symmetrize && !r->scale && r->filter < 0))
-    PetscCall(AIJFmtGraphByPetsc(A, s, r, NULL, graph));
+  itself = !s || (bs == 1 && !r->symmetrize && !r->scale && r->filter < 0) ? PETSC_TRUE : PETSC_FALSE;
+  if (!itself) {
+    PetscCall(GraphWhyNot(A, s, &reason, &asks));
+    PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks,
+                            "the matrix is small, and -mat_aijfmt_device is auto", &reason));
+  }
+  if (itself || reason) PetscCall(AIJFmtGraphByPetsc(A, s, r, reason, graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -296,18 +303,12 @@ static PetscErrorCode CreateSequential(Mat A, PetscBool symmetrize, PetscBool sc
                                        PetscInt index[], Mat *graph)
 {
   const AIJFmtGraphRequest r = {symmetrize, scale, filter, n, index};
-  const char              *reason;
   Mat_AIJFmt              *s;
-  PetscBool                asks;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(AIJFmtGraphItself(A, s, &r, graph));
-  if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtGraphWhyNot(A, s, &reason, &asks));
-  if (!reason && !asks) reason = AIJFmtGraphSmall;
-  if (reason) PetscCall(AIJFmtGraphByPetsc(A, s, &r, reason, graph));
-  else PetscCall(Sequential(A, s, &r, graph));
+  PetscCall(AIJFmtGraphLeave(A, s, &r, graph));
+  if (!*graph) PetscCall(Sequential(A, s, &r, graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -36,8 +36,7 @@ typedef struct {
 } AIJFmtGraphOthers;
 
 /* graph.c */
-PETSC_INTERN const char     AIJFmtGraphSmall[], AIJFmtGraphConfused[];
-PETSC_INTERN PetscErrorCode AIJFmtGraphWhyNot(Mat A, const Mat_AIJFmt *s, const char **reason, PetscBool *asks);
+PETSC_INTERN const char     AIJFmtGraphConfused[];
 PETSC_INTERN PetscErrorCode AIJFmtGraphByPetsc(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, const char reason[],
                                                Mat *graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphSourceGet(Mat A, AIJFmtGraphSource *from, SpmvStatus *status);
@@ -51,7 +50,7 @@ PETSC_INTERN PetscErrorCode AIJFmtGraphPartsFree(AIJFmtGraphParts *p);
 PETSC_INTERN SpmvStatus     AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o, SpmvExec *exec);
 PETSC_INTERN SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource *from, SpmvGraph **graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphSetSymmetry(Mat A, const AIJFmtGraphRequest *r, Mat graph);
-PETSC_INTERN PetscErrorCode AIJFmtGraphItself(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphLeave(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph);
 
 /* graph_others.c */
 PETSC_INTERN PetscErrorCode AIJFmtGraphOthersGet(Mat, const AIJFmtGraphRequest *, AIJFmtGraphSource *mine,

@@ -214,25 +214,19 @@ static PetscErrorCode WithBlocks(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective: all processes take the same path */
 static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
                                      PetscInt index[], Mat *graph)
 {
   const AIJFmtGraphRequest r = {symmetrize, scale, filter, n, index};
-  const char              *reason;
   Mat_AIJFmt              *s;
-  PetscBool                asks;
   PetscInt                 bs;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(MatGetBlockSize(A, &bs));
-  PetscCall(AIJFmtGraphItself(A, s, &r, graph));
+  PetscCall(AIJFmtGraphLeave(A, s, &r, graph));
   if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtGraphWhyNot(A, s, &reason, &asks));
-  PetscCall(PetscPackVote(PetscObjectComm((PetscObject)A), asks, AIJFmtGraphSmall, &reason));
-  if (reason) PetscCall(AIJFmtGraphByPetsc(A, s, &r, reason, graph));
-  else if (bs == 1) PetscCall(WithoutBlocks(A, s, &r, graph));
+  if (bs == 1) PetscCall(WithoutBlocks(A, s, &r, graph));
   else PetscCall(WithBlocks(A, s, &r, graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
