@@ -13,14 +13,13 @@ Needs Python only.
 """
 
 import argparse
-import json
-import pathlib
 import re
 import subprocess
 import sys
 from statistics import mean, median
 
-HERE = pathlib.Path(__file__).resolve().parent
+from figures import HERE, RESULTS, load, put_between_marks
+
 CONSTANTS = HERE.parent / "src/kernels/predict/constants.inc"
 CHOOSING = HERE.parent / "docs/choosing.md"
 FORMATS = ["csr", "rbp", "fold", "crsv", "codsell"]
@@ -84,7 +83,7 @@ def read_all(w, m):
 
 
 def read(name):
-    return json.loads((HERE / "results" / f"{name}.json").read_text())
+    return load(RESULTS / f"{name}.json")
 
 
 def case(source, group, matrix, machine, sizes):
@@ -94,7 +93,8 @@ def case(source, group, matrix, machine, sizes):
 def gpu_record(r, c, per_byte):
     """The times of a kernel; both a conversion and the baseline begin with a copy of the pattern."""
     facts = r.get("facts", {})
-    conversion = r.get("conversion", {}).get("device_with_host_pattern", {"us": 0})
+    from_device = r.get("conversion", {})
+    conversion = from_device.get("device_with_host_pattern") or from_device.get("device", {"us": 0})  # the first: of older files
     return {"seconds": 1e-6 * r["us"], "accepted": r.get("accepted", True), "bytes": facts.get("predicted_bytes", c["csr_bytes"]),
             "work_bytes": facts.get("work_bytes", 0), "facts": dict.fromkeys(FACTS, 0), "convert": 1e-6 * conversion["us"] + per_byte * 4 * (c["rows"] + c["nnz"])}
 
@@ -267,14 +267,6 @@ def constants_text(fits):
     return "\n".join([*lines, "};", "/* clang-format on */"]) + "\n"
 
 
-def write_tables(tables):
-    text = CHOOSING.read_text()
-    for mark, lines in tables.items():
-        begin, end = f"<!-- {mark}:begin -->\n", f"<!-- {mark}:end -->"
-        text = text[: text.index(begin) + len(begin)] + lines + text[text.index(end) :]
-    CHOOSING.write_text(text)
-
-
 def predictions_of(program, cases_of):
     """The predictions of the C code for every format of every case: {(id of the case, format): seconds}."""
     keys, lines = [], []
@@ -329,7 +321,8 @@ def main():
         print(f"{file}, no part in the fit: mean regret {mean(regrets):.1%}, median {median(regrets):.1%}, largest {max(regrets):.1%}")
     if arguments.write:
         CONSTANTS.write_text(constants_text(fits))
-        write_tables(tables)
+        for mark, lines in tables.items():
+            put_between_marks(CHOOSING, mark, lines)
 
 
 if __name__ == "__main__":

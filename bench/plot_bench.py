@@ -5,45 +5,18 @@
     bench/plot_bench.py results.json --crsv docs/img                         crsv's threads per row and variants as SVG
     bench/plot_bench.py results.json --table                                 one line per matrix, on standard output
     bench/plot_bench.py results.json --document docs/performance.md          the same, put between the markers in a file
-    bench/plot_bench.py results.json --details bench/results/h200-spmv.md    a table per kernel, put between the markers
+    bench/plot_bench.py results.json --details                               a table per kernel, on standard output
 
 If several files have a matrix and a kernel, the last one counts. Every number comes from the files; the mean of --crsv is marked
 as a mean. --kernels chooses the kernels of tables and images. Descriptions of matrices are those of the catalogue
 (tests/cases/families.def), for matrices from files those in bench/results/names.json.
 """
-import argparse
-import json
 import math
-import re
-import sys
-from pathlib import Path
 
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+from figures import draw, fail, known_names, load, markdown, number, parser_of, put_between_marks, subplots, words_of
+
 KERNELS = "rbp,fold,crsv,codsell"
-HERE = Path(__file__).resolve().parent
-FAMILY = re.compile(r'SPMV_FAMILY\((\w+),\s*"[^"]*",\s*"([^"]*)"')
 SMALL, LARGE = 60e6, 300e6  # bytes as CSR: tables list smaller matrices first
-
-
-def fail(message):
-    sys.exit(f"plot_bench.py: {message}")
-
-
-def known_names():
-    """Descriptions of families and files by name."""
-    try:
-        names = dict(FAMILY.findall((HERE.parent / "tests" / "cases" / "families.def").read_text()))
-        return names | json.loads((HERE / "results" / "names.json").read_text())
-    except (OSError, ValueError) as error:
-        fail(str(error))
-
-
-def read_results(path):
-    """Reads a file of results. Older files have a longer name of rbp."""
-    try:
-        return json.loads(Path(path).read_text().replace("rbp:format=packed", "rbp"))
-    except (OSError, ValueError) as error:
-        fail(f"{path}: {error}")
 
 
 class Results:
@@ -53,9 +26,7 @@ class Results:
         self.header, self.matrices, self.records = {}, {}, {}
         self.names = known_names()
         for path in paths:
-            content = read_results(path)
-            if content.get("schema") != 1:
-                fail(f"{path}: not a result file of spmv_bench (schema {content.get('schema')})")
+            content = load(path, None)
             self.header = content["header"]
             for matrix in content["matrices"]:
                 self.matrices[matrix["name"]] = matrix
@@ -64,9 +35,7 @@ class Results:
 
     def what(self, matrix):
         """The description of a matrix and its size as CSR; its name if it is unknown."""
-        name = matrix["name"]
-        words = self.names.get(name) or self.names.get(name.split(":")[0]) or name
-        return f"{words}, {matrix['csr_bytes'] / 1e6:.0f} MB"
+        return f"{words_of(self.names, matrix['name'], matrix['name'])}, {matrix['csr_bytes'] / 1e6:.0f} MB"
 
     def measured(self, matrix, own):
         """The records of a matrix that have a time, of own formats or of peers, in the order of the file."""
@@ -94,10 +63,6 @@ class Results:
         return record["own_bytes_per_s"] / self.header["copy_bytes_per_s"]
 
 
-def number(value, digits):
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
 def conversion(record, source):
     return record.get("conversion", {}).get(source, {}).get("products")
 
@@ -119,19 +84,15 @@ def detail_row(results, matrix, kernel):
                     number(record.get("refresh_products"), 2)]
 
 
-def markdown(head, rows):
-    return ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)] + ["| " + " | ".join(r) + " |" for r in rows]
-
-
 def details(results, kernels):
     names = markdown(["matrix", "what it is, memory as CSR", "rows", "nonzeros"],
-                     [[f"`{m['name']}`", results.what(m), f"{m['rows']:,}", f"{m['nnz']:,}"] for m in results.matrices.values()])
+                     [[f"`{m['name']}`", results.what(m), f"{m['rows']:,}", f"{m['nnz']:,}"] for m in results.matrices.values()], left=4)
     head = ["matrix", "µs", "speed", "speed, cache cold", "bytes vs CSR", "of copy bandwidth",
             "conversion, products (device / host CSR)", "refresh, products"]
     lines = [measured_on(results), ""] + names
     for kernel in kernels:
         lines += ["", f"## {kernel}", ""]
-        lines += markdown(head, [detail_row(results, m, kernel) for m in results.matrices.values()])
+        lines += markdown(head, [detail_row(results, m, kernel) for m in results.matrices.values()], len(head))
     return "\n".join(lines)
 
 
@@ -163,24 +124,14 @@ def table(results, kernels):
     note = ("Speed against the fastest of all cuSPARSE formats on the same matrix in the same run and, in brackets, bytes "
             "over those of CSR.")
     rows = sorted(results.matrices.values(), key=lambda m: (m["csr_bytes"] >= SMALL) + (m["csr_bytes"] >= LARGE))
-    return "\n".join([measured_on(results), note, ""] + markdown(head, [table_row(results, m, kernels) for m in rows]))
-
-
-def put_between_markers(path, text):
-    content = Path(path).read_text()
-    if content.count(BEGIN) != 1 or content.count(END) != 1 or content.index(BEGIN) > content.index(END):
-        fail(f"{path}: needs one line {BEGIN} and after it one line {END}")
-    before, after = content.split(BEGIN)[0], content.split(END)[1]
-    Path(path).write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    return "\n".join([measured_on(results), note, ""] + markdown(head, [table_row(results, m, kernels) for m in rows], len(head)))
 
 
 def grouped_bars(results, value, kernels, title, axis_label, mark):
     """Horizontal bars, one group per matrix and one bar per kernel."""
-    from matplotlib import pyplot
-
     names = list(results.matrices)
     height = 0.8 / max(len(kernels), 1)
-    figure, axes = pyplot.subplots(figsize=(11, 1.5 + len(names) * max(0.35, 0.13 * len(kernels))), layout="constrained")
+    figure, axes = subplots(1, 1, (11, 1.5 + len(names) * max(0.35, 0.13 * len(kernels))))
     for k, kernel in enumerate(kernels):
         found = [(i, value(results.records[m, kernel])) for i, m in enumerate(names)
                  if results.records.get((m, kernel), {}).get("ok")]
@@ -199,10 +150,8 @@ def grouped_bars(results, value, kernels, title, axis_label, mark):
 
 def roofline(results, kernels):
     """Floating-point rate over intensity, with a roof by the measured copy bandwidth."""
-    from matplotlib import pyplot
-
     copy = results.header["copy_bytes_per_s"]
-    figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
+    figure, axes = subplots(1, 1, (8, 5.5))
     groups = {kernel: [results.records[m, kernel] for m in results.matrices
                        if results.records.get((m, kernel), {}).get("ok")] for kernel in kernels}
     groups["best cuSPARSE format"] = [peer for m in results.matrices if (peer := results.best_peer(m))]
@@ -248,28 +197,8 @@ def crsv_figure(results):
     return figure
 
 
-def draw(folder, make_figures):
-    try:
-        import matplotlib
-    except ImportError:
-        fail("needs matplotlib: pip install matplotlib")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "spmv_bench"  # makes the file reproducible
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for name, figure in make_figures().items():
-        path = Path(folder) / f"{name}.svg"
-        figure.savefig(path, metadata={"Date": None})
-        print(path)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+")
-    parser.add_argument("--images", metavar="FOLDER")
-    parser.add_argument("--crsv", metavar="FOLDER")
-    parser.add_argument("--table", action="store_true")
-    parser.add_argument("--document", metavar="FILE")
-    parser.add_argument("--details", metavar="FILE")
+    parser = parser_of(__doc__, images="FOLDER", crsv="FOLDER", table="", document="FILE", details="")
     parser.add_argument("--kernels", default=KERNELS)
     arguments = parser.parse_args()
     results = Results(arguments.results)
@@ -279,9 +208,9 @@ def main():
     if arguments.table:
         print(table(results, kernels))
     if arguments.document:
-        put_between_markers(arguments.document, table(results, kernels))
+        put_between_marks(arguments.document, "results", table(results, kernels))
     if arguments.details:
-        put_between_markers(arguments.details, details(results, kernels))
+        print(details(results, kernels))
     if arguments.images:
         draw(arguments.images, lambda: main_figures(results, kernels))
     if arguments.crsv:

@@ -9,15 +9,11 @@ decline it. The kind of a file decides its panel: spmv_bench compares with cuSPA
 types of PETSc, on a GPU or on as many processes as the file says, host_bench with aij on one process. Results of several
 GPUs are left out, because docs/several-gpus.md has them, and so are matrices of no class, such as the control longrows_even.
 """
-import argparse
-import statistics
 from dataclasses import dataclass
-from pathlib import Path
 
+from figures import RESULTS, draw, fail, known_names, load, parser_of, seconds_of, subplots, words_of
 from fit_model import SAME_FAMILY
-from plot_bench import draw, fail, known_names, read_results
 
-RESULTS = Path(__file__).resolve().parent / "results"
 COMMITTED = ["h200-spmv.json", "h200-petsc.json", "h200-solve.json", "h200-mpi.json",
              "host-epyc-families.json", "host-epyc-avx512.json", "host-xeon-avx512.json", "host-xeon-16.json"]
 # The class of a matrix is the first one whose words are all in the matrix's description in the catalogue
@@ -90,9 +86,8 @@ def dots_of_solve_bench(content):
     if header["gpu"] and header["ranks"] > 1:
         return []
     for matrix in content["matrices"]:
-        times = {c["type"]: statistics.median(p["seconds"]) for c in content["cells"]
-                 if c["matrix"] == matrix["name"] and c["solver"] == "products"
-                 for p in c["phases"] if p["name"] == "product"}
+        times = {c["type"]: seconds for c in content["cells"] if c["matrix"] == matrix["name"] and c["solver"] == "products"
+                 if (seconds := seconds_of(c, "product"))}
         found += dot(panel_of(header["gpu"], header["ranks"]), header["gpu"] or header["machine"], matrix["name"], *split(times))
     return found
 
@@ -109,7 +104,7 @@ def dots_of_host_bench(content):
 
 
 def dots_of(path):
-    content = read_results(path)
+    content = load(path)
     if content.get("program") == "host_bench":
         return dots_of_host_bench(content)
     if "setups" in content:
@@ -124,19 +119,15 @@ def dots_of(path):
 
 
 def class_of(matrix, names):
-    matrix = SAME_FAMILY.get(matrix, matrix)
-    words = names.get(matrix) or names.get(matrix.split(":")[0]) or fail(f"{matrix}: no family of the catalogue")
+    words = words_of(names, SAME_FAMILY.get(matrix, matrix))
     return next((c for c, wanted in CLASSES.items() if all(w in words for w in wanted)), None)
 
 
 def figure_of(dots):
-    from matplotlib import pyplot
-    from matplotlib.lines import Line2D
-
     names, rows = known_names(), list(CLASSES)
     panels = sorted({d.panel for d in dots}, key=lambda p: ("host" in p, "PETSc" in p, len(p), p))
-    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(3.4 * len(panels) + 1, 4.6), sharey=True, layout="constrained")
-    for axes, panel in zip(all_axes if len(panels) > 1 else [all_axes], panels):
+    figure, all_axes = subplots(1, len(panels), (3.4 * len(panels) + 1, 4.6), sharey=True, squeeze=False)
+    for axes, panel in zip(all_axes[0], panels):
         here = [d for d in dots if d.panel == panel]
         machines = sorted({d.machine for d in here})
         for row, name in enumerate(rows):
@@ -152,6 +143,7 @@ def figure_of(dots):
         axes.grid(alpha=0.3)
         axes.set_yticks(range(len(rows)), rows, fontsize="small")
         axes.set_ylim(len(rows) - 0.5, -0.5)
+    from matplotlib.lines import Line2D
     shown = [t for t in COLOURS if any(d.type == t for d in dots)]
     figure.legend(handles=[Line2D([], [], marker="o", linestyle="", color=COLOURS[t], label=f"aij{t}") for t in shown],
                   loc="outside upper center", ncols=len(shown), fontsize="small", title="fastest type", title_fontsize="small")
@@ -159,17 +151,13 @@ def figure_of(dots):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("more", nargs="*", metavar="JSON")
-    parser.add_argument("--images", metavar="FOLDER", required=True)
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__, "*", images="FOLDER").parse_args()
     names = known_names()
-    dots = [d for path in [RESULTS / name for name in COMMITTED] + arguments.more for d in dots_of(path)
-            if class_of(d.matrix, names)]
+    dots = [d for path in [RESULTS / name for name in COMMITTED] + arguments.results for d in dots_of(path) if class_of(d.matrix, names)]
     for d in sorted(dots, key=lambda d: (d.panel, class_of(d.matrix, names), d.speed)):
-        print(f"{d.panel.replace(chr(10), ' ')}; {class_of(d.matrix, names).replace(chr(10), ' ')}; {d.matrix}; "
-              f"aij{d.type} {d.speed:.2f}; {d.machine}")
-    draw(arguments.images, lambda: {"classes": figure_of(dots)})
+        print(f"{d.panel.replace(chr(10), ' ')}; {class_of(d.matrix, names).replace(chr(10), ' ')}; {d.matrix}; aij{d.type} {d.speed:.2f}; {d.machine}")
+    if arguments.images:
+        draw(arguments.images, lambda: {"classes": figure_of(dots)})
 
 
 if __name__ == "__main__":

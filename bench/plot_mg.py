@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tables and bars of CG with multigrid from the JSON of the step mg of gpu_run.sh (solve_bench).
+"""Makes tables and bars of CG with multigrid from the JSON of the step mg of gpu_run.py (solve_bench).
 
     bench/plot_mg.py mg.json [more.json ...] --images docs/img          microseconds per iteration and a lower bound, as SVG
     bench/plot_mg.py mg.json [launches.json]                            tables as Markdown, on standard output
@@ -13,16 +13,12 @@ coarse correction; this includes the residual, and the first step from zero need
 interpolation and for its transpose, and 12.5 words per row for each step of the smoother. CG adds one product and 13 words per
 row on the finest level. The bandwidth is --bandwidth, by default that in bench/results/h200-cg.json if the GPU is the same.
 """
-import argparse
-import json
 import sys
-from pathlib import Path
 
-from plot_bench import draw, fail, known_names
+from figures import HERE, RESULTS, draw, fail, known_names, load, markdown, milliseconds, number, parser_of, phase_of, program_of, seconds_of, subplots, words_of
 
-HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "solve"))
-from solve_table import Results, markdown, milliseconds, peak_bytes, phase_of, seconds_of, seconds_per_iteration  # noqa: E402
+from solve_table import Results, peak_bytes, seconds_per_iteration  # noqa: E402
 
 WORD = 8                    # bytes; also of a value of a packed matrix with its share of an index
 WORDS_STEP, WORDS_CG = 12.5, 13
@@ -40,7 +36,7 @@ def floor_bytes(levels):
 
 
 def bandwidth_of(gpu):
-    known = json.loads((HERE / "results" / "h200-cg.json").read_text())["header"]
+    known = load(RESULTS / "h200-cg.json")["header"]
     return known["copy_bytes_per_s"] if known["gpu"] == gpu else None
 
 
@@ -50,11 +46,8 @@ class Multigrid:
     def __init__(self, paths, bandwidth):
         self.launches, solves = {}, []
         for path in paths:
-            try:
-                content = json.loads(Path(path).read_text())
-            except (OSError, ValueError) as error:
-                fail(f"{path}: {error}")
-            if content.get("header", {}).get("program") == "solve_launches":
+            content = load(path)
+            if program_of(content) == "solve_launches":
                 self.launches.update(((r["matrix"], r["type"], r["solver"]), r) for r in content["runs"] if "error" not in r)
             else:
                 solves.append(path)
@@ -82,16 +75,11 @@ class Multigrid:
         return floor_bytes(cells[0]["levels"]) / self.bandwidth if cells and self.bandwidth else None
 
     def title(self, matrix):
-        words = self.names.get(matrix) or self.names.get(matrix.split(":")[0]) or matrix
-        return f"{words}, {self.results.matrices[matrix]['rows'] / 1e6:.2f} M rows"
+        return f"{words_of(self.names, matrix, matrix)}, {self.results.matrices[matrix]['rows'] / 1e6:.2f} M rows"
 
 
 def microseconds(seconds):
-    return "–" if seconds is None else f"{1e6 * seconds:,.0f}"
-
-
-def ms(seconds):
-    return "–" if seconds is None else milliseconds(seconds)
+    return number(seconds and 1e6 * seconds, form="{:,.0f}")
 
 
 def row_of(name, cell, reference, floor, launches):
@@ -99,11 +87,11 @@ def row_of(name, cell, reference, floor, launches):
     first, later = seconds_of(cell, "first_solve"), seconds_of(cell, "solve")
     residuals = [p["residual"] for p in cell["phases"] if p.get("residual") is not None]
     counters, memory = cell.get("cgdevice"), peak_bytes(cell)
-    return [f"`{name[0]}`, {name[1]}", ms(seconds_of(cell, "assembly")), ms(seconds_of(cell, "setup")), ms(first),
-            ms(min(solve["seconds"]) if later else None), ms(later), str(solve["iterations"]) if later else "–",
+    return [f"`{name[0]}`, {name[1]}", milliseconds(seconds_of(cell, "assembly")), milliseconds(seconds_of(cell, "setup")), milliseconds(first),
+            milliseconds(min(solve["seconds"]) if later else None), milliseconds(later), str(solve["iterations"]) if later else "–",
             microseconds(iteration), f"{reference / iteration:.2f}" if reference and iteration else "–",
             f"{iteration / floor:.1f}" if floor and iteration else "–",
-            ms(seconds_of(cell, "setup_new_values_again")), ms(seconds_of(cell, "solve_new_values_again")),
+            milliseconds(seconds_of(cell, "setup_new_values_again")), milliseconds(seconds_of(cell, "solve_new_values_again")),
             f"{memory / 1e6:,.0f}" if memory is not None else "–", f"{max(residuals):.1e}" if residuals else "–",
             f"{launches['kernels'] / launches['iterations']:.0f}" if launches else "–",
             microseconds(launches["seconds"] / launches["iterations"]) if launches else "–",
@@ -148,9 +136,7 @@ def bars_of(mg, matrix):
 
 
 def figure(mg):
-    import matplotlib.pyplot as plt
-
-    drawn, all_axes = plt.subplots(1, len(mg.matrices), figsize=(1 + 2.6 * len(mg.matrices), 4), squeeze=False, layout="constrained")
+    drawn, all_axes = subplots(1, len(mg.matrices), (1 + 2.6 * len(mg.matrices), 4), squeeze=False)
     for axes, matrix in zip(all_axes[0], mg.matrices):
         bars = bars_of(mg, matrix)
         for place, (label, colour, seconds) in enumerate(bars):
@@ -168,9 +154,7 @@ def figure(mg):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+")
-    parser.add_argument("--images", metavar="FOLDER")
+    parser = parser_of(__doc__, images="FOLDER")
     parser.add_argument("--bandwidth", type=float, metavar="BYTES/S")
     arguments = parser.parse_args()
     mg = Multigrid(arguments.results, arguments.bandwidth)

@@ -27,7 +27,7 @@ target_link_options(petscpack_loader PRIVATE LINKER:-z,nodelete LINKER:-z,defs)
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 list(FILTER plugin_sources EXCLUDE REGEX "/src/kernels/|/guard\\.c$")
 set(advisor ${PROJECT_SOURCE_DIR}/tools/advise)
-set(advisor_sources advise.c costs.c facts.c json.c measure.c symmetry.c)
+set(advisor_sources advise.c costs.c facts.c json.c measure.c symmetry.c ../json_text.c)
 list(TRANSFORM advisor_sources PREPEND ${advisor}/)
 
 set(variant_targets "")

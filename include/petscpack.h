@@ -37,6 +37,9 @@
 /* KSPGMRES with its iterations on the GPU */
 #define KSPGMRESDEVICE "gmresdevice"
 
+/* KSPRICHARDSON with its iterations on the GPU */
+#define KSPRICHARDSONDEVICE "richardsondevice"
+
 /* PCGAMGAGG with aggregates and tentative prolongator made on the GPU, for PCGAMGSetType() */
 #define PCGAMGAGGDEVICE "aggdevice"
 
@@ -44,10 +47,10 @@
 #define PCMGDEVICE   "mgdevice"
 #define PCGAMGDEVICE "gamgdevice"
 
-/* How the iterations of KSPCGDEVICE and KSPGMRESDEVICE run, for KSPDeviceSetMode() */
+/* How the iterations of KSPCGDEVICE, KSPRICHARDSONDEVICE and KSPGMRESDEVICE run, for KSPDeviceSetMode() */
 typedef enum {
   KSP_DEVICE_AUTO,
-  KSP_DEVICE_HOST,      /* the solve of KSPCG or KSPGMRES */
+  KSP_DEVICE_HOST,      /* the solve of the type of PETSc */
   KSP_DEVICE_CHUNK,     /* kernels launched one by one, several iterations ahead of the host */
   KSP_DEVICE_GRAPH,     /* CUDA graphs of several iterations */
   KSP_DEVICE_PERSISTENT /* one kernel for all iterations; not of KSPGMRESDEVICE */
@@ -82,8 +85,9 @@ typedef struct {
   PetscInt    levels_device, levels_host; /* aggregated by petscpack, on the GPU or on the host */
   PetscInt    prolongators_device;        /* of these levels: prolongator smoothed on the GPU */
   PetscInt    prolongators_blocks;        /* of several processes: smoothed in place, on the GPU or the host */
+  PetscInt    prolongators_agg;           /* smoothed by agg */
   PetscInt    levels_agg;                 /* aggregated by PETSc's agg */
-  const char *reason;                     /* why agg served the last such level; "" if none. The PC owns the text. */
+  const char *reason; /* why agg served the last level or prolongator; "" if none. The PC owns the text. */
 } PCGAMGAggDeviceInfo;
 
 /* Filled by PCMGDeviceGetInfo(): counts of applications since the type was set, without those inside KSPCGDEVICE */
@@ -128,6 +132,7 @@ typedef struct {
   PetscLogDouble work_bytes;           /* scratch space of a product */
   PetscLogDouble csr_bytes;            /* CSR arrays of the converted blocks */
   PetscLogDouble device_csr_bytes;     /* CSR arrays that the parent type also keeps on the GPU, of all blocks */
+  PetscLogDouble shared_csr_bytes;     /* CSR arrays of the host in memory that the GPU shares, where it reads them */
   PetscLogDouble blocks_values_on_gpu; /* blocks with current values in the device CSR ... */
   PetscLogDouble blocks_values_on_host, blocks_values_packed; /* ... in the host CSR, and in the packed arrays */
   PetscLogDouble convert_time, refresh_time;

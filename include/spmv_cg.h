@@ -1,20 +1,20 @@
 /*
-  spmv_cg.h - the preconditioned method of conjugate gradients for A x = b, on the host or on one GPU.
+  spmv_cg.h - the preconditioned method of conjugate gradients for A x = b, on one GPU.
 
   A is symmetric and positive definite; if (p, A p) or (r, M r) shows that A or the preconditioner M is not, the solve
-  ends with SPMV_INDEFINITE_MATRIX or SPMV_INDEFINITE_PC. On the GPU the host never waits within an iteration: sums, the
+  ends with SPMV_INDEFINITE_MATRIX or SPMV_INDEFINITE_PC. The host never waits within an iteration: sums, the
   convergence test and the history of norms stay on the device. Method: Hestenes and Stiefel (1952); the order of
   operations, the count of iterations and the tests are those of PETSc 3.26: KSPSolve_CG() and KSPConvergedDefault().
 
     spmv_cg_options_init(&options);  options.rows = ...;
     spmv_cg_create(&options, &exec, &cg);
-    spmv_cg_start(cg, x, r, m, &test, &exec);          r = b - A x on entry
-    spmv_cg_run(cg, INT64_MAX, &result, &exec);        x is the solution when result.reason > 0
+    spmv_cg_start(cg, x, r, m, norm, &exec);               r = b - A x on entry
+    spmv_cg_run(cg, INT64_MAX, &test, &result, &exec);     x is the solution when result.reason > 0
     spmv_cg_destroy(&cg);
 
   Only one thread at a time may use an object, with the device that was current when it was made and with an exec of the
-  same space and allocation hooks; each spmv_cg_start() may choose another stream. src/kernels/cg/README.md says what
-  each kernel reads and writes.
+  same allocation hooks; each spmv_cg_start() may choose another stream. src/kernels/cg/README.md says what each kernel
+  reads and writes.
 */
 #ifndef SPMV_CG_H
 #define SPMV_CG_H
@@ -25,9 +25,8 @@
 extern "C" {
 #endif
 
-/* How iterations run. SPMV_CG_HOST is for SPMV_HOST, the other modes are for SPMV_DEVICE. */
+/* How iterations run */
 typedef enum {
-  SPMV_CG_HOST,      /* one thread of the host */
   SPMV_CG_CHUNK,     /* plain launches; the host enqueues some iterations ahead of its check of the norm */
   SPMV_CG_GRAPH,     /* some iterations are captured in a CUDA graph once, and the graph is launched repeatedly */
   SPMV_CG_PERSISTENT /* one cooperative kernel runs all iterations, with its own product: for small matrices */
@@ -42,7 +41,7 @@ typedef struct {
   SpmvCgMode         mode;
   SpmvPreconditioner preconditioner;
   int                block_size; /* of SPMV_PC_BLOCKS; divides rows */
-  /* w = A p. On the device it is called once per iteration, or once for each iteration of a graph during its capture.
+  /* w = A p. It is called once per iteration, or once for each iteration of a graph during its capture.
      It must enqueue on exec->stream, which may differ from the caller's stream, and must neither wait nor allocate. Not
      called in mode SPMV_CG_PERSISTENT. For plans, use spmv_operator_product(). */
   SpmvApply product;
@@ -54,7 +53,10 @@ typedef struct {
   void     *p, *w;       /* NULL, or arrays [rows] of the caller that serve as p and w */
   /* For SPMV_CG_PERSISTENT: the matrix on the device with 32-bit indices. The struct is copied, its arrays are
      borrowed: they must outlive the object; values may change between solves. */
-  const SpmvCsr       *matrix;
+  const SpmvCsr *matrix;
+  /* 0: conjugate gradients. Another number: Richardson's iteration x += step M (b - A x) by the same engine: the direction
+     is p = M r, any A and M are accepted, and tests, norms and counts are as above. */
+  double               step;
   const SpmvProcesses *processes; /* NULL for one process. Otherwise not with SPMV_CG_PERSISTENT, and with SPMV_CG_GRAPH
                                      only if its functions just enqueue */
   int64_t              history;   /* number of the latest norms that are kept for spmv_cg_history(), 8 bytes each; 0:
@@ -63,14 +65,8 @@ typedef struct {
                                      SPMV_PC_FUNCTION always 1. */
 } SpmvCgOptions;
 
-/* All zero: double precision, SPMV_CG_HOST, no preconditioner */
+/* All zero: double precision, SPMV_CG_CHUNK, no preconditioner */
 SPMV_API void spmv_cg_options_init(SpmvCgOptions *);
-
-/* The convergence test and the norm that it uses; by.untested is derived from norm */
-typedef struct {
-  SpmvCgNorm norm;
-  SpmvTest   by;
-} SpmvCgTest;
 
 typedef struct {
   /* Any SpmvReason. SPMV_BREAKDOWN: (r, M r) is 0, PETSc's CONVERGED_ATOL "due to beta = 0". SPMV_INDEFINITE_PC: (r, M
@@ -79,48 +75,46 @@ typedef struct {
   SpmvReason reason;
   int64_t    iterations; /* as KSPGetIterationNumber() counts: an iteration that ended early counts, too */
   int64_t    completed;  /* iterations that ended with a norm; the history has as many norms */
-  double     norm;       /* of the last completed iteration, and so of x; NaN if that is the reason; 0 before the first
-                            iteration */
+  double     norm;       /* of the last completed iteration, and so of x; NaN if that is the reason */
+  double     first;      /* the norm of iteration 0; NaN or infinite if its sum is */
 } SpmvCgResult;
+
+/* Whether SPMV_CG_PERSISTENT is faster than SPMV_CG_GRAPH for a matrix with 32-bit indices, by measurements on the GPU
+   that the library is tuned for */
+SPMV_API int spmv_cg_persistent_pays(int64_t rows, int64_t nnz, SpmvScalar);
 
 typedef struct SpmvCg SpmvCg;
 
-/* Makes an engine for matrices of one size. Options are copied. *cg is NULL after a failure. SPMV_ERR_UNSUPPORTED: no
-   device, or no cooperative launch for SPMV_CG_PERSISTENT. It may wait. */
+/* Makes an engine for matrices of one size; the exec is for the device. Options are copied. *cg is NULL after a
+   failure. SPMV_ERR_UNSUPPORTED: no device, or no cooperative launch for SPMV_CG_PERSISTENT. It may wait. */
 SPMV_API SpmvStatus spmv_cg_create(const SpmvCgOptions *, SpmvExec *, SpmvCg **cg);
 
-/* Begins a solve: z = M r, p = z. x and r have shape [rows], m is NULL or the values of M. All three belong to the
-   caller, lie in the space of exec, may differ from solve to solve, and must stay until the solve ends. x and r are
-   updated in place; the caller must change neither r nor m. Only enqueues. */
-SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, const SpmvCgTest *, SpmvExec *);
+/* Begins a solve: z = M r, p = z, and the norm that all of its tests use. x and r have shape [rows], m is NULL or the
+   values of M. All three belong to the caller, lie on the device, may differ from solve to solve, and must stay until
+   the solve ends. x and r are updated in place; the caller must change neither r nor m. Only enqueues. */
+SPMV_API SpmvStatus spmv_cg_start(SpmvCg *, void *x, void *r, const void *m, SpmvCgNorm, SpmvExec *);
 
 /* Runs at most that many further iterations, until there is a reason to end; x and r are then those of the last
-   completed iteration. May be called again while the reason is SPMV_ITERATING; between calls the caller may read x and
-   r, and change x. When it returns, the stream may still hold kernels that no longer change x or r. After a failure x
+   completed iteration. With 0 iterations it only gives result->first. May be called again, also with another test, while
+   the reason is SPMV_ITERATING; between calls the caller may read x and r, and change x. When it returns, the stream may still hold kernels that no longer change x or r. After a failure x
    and r are those of some iteration, once the caller has waited for the stream; the next call must be
    spmv_cg_start(). */
-SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, SpmvCgResult *, SpmvExec *);
+SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, const SpmvTest *, SpmvCgResult *, SpmvExec *);
 
-/* The norm of iteration 0, of the kind that the test of spmv_cg_start() names; NaN or infinite if its sum is. Since a
-   tolerance may depend on that norm, spmv_cg_set_test() can then replace the test by one with the same kind of norm.
-   Both are called between spmv_cg_start() and the first spmv_cg_run(); spmv_cg_first_norm() waits. */
-SPMV_API SpmvStatus spmv_cg_first_norm(SpmvCg *, double *norm, SpmvExec *);
-SPMV_API SpmvStatus spmv_cg_set_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
-
-/* Continues with a new test after a run that ended with SPMV_RTOL or SPMV_ATOL, when the product is that of an
+/* Lets the solve go on after a run that ended with SPMV_RTOL or SPMV_ATOL, when the product is that of an
    approximation of A (a rounded one) and the caller has stored b - A x in r. The direction becomes p = z + scale p with
    scale from the new (r, z) and the previous one (reliable updates: Sleijpen and van der Vorst, 1996). With restart it
    becomes p = z, which makes the iterations between two corrections the inner solver of an iterative refinement. The
-   count of iterations goes on; if max_iterations are used up, the reason becomes SPMV_DIVERGED_ITERATIONS. Only
+   count of iterations goes on; if the next test has no more of them, its reason is SPMV_DIVERGED_ITERATIONS. Only
    enqueues. */
-SPMV_API SpmvStatus spmv_cg_correct(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
+SPMV_API SpmvStatus spmv_cg_correct(SpmvCg *, int restart, SpmvExec *);
 
 /* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits.
    SPMV_ERR_ARGUMENT if one of these iterations is not completed or its norm is no longer kept. */
 SPMV_API SpmvStatus spmv_cg_history(SpmvCg *, int64_t first, int64_t count, double *norms, SpmvExec *);
 
 typedef struct {
-  int64_t bytes, pinned_bytes; /* memory of the object: in its space, and page-locked on the host */
+  int64_t bytes, pinned_bytes; /* memory of the object: on the device, and page-locked on the host */
   int     graphs;              /* captured since the object was made */
   int     blocks, lanes;       /* thread blocks of the persistent kernel, and lanes per row; 0 in other modes */
   /* Cost of one iteration without its product: additions and multiplications, vector elements read or written, and the

@@ -1,6 +1,6 @@
 /*
-  spmv_coo.h - a CSR from a list of coordinates (COO), on the host and on the device. Entries may repeat and come in any
-  order. The pattern is made once; values may then be set any number of times.
+  spmv_coo.h - a CSR from a list of coordinates (COO), which the device makes. Entries may repeat and come in any order.
+  The pattern is made once; values may then be set any number of times, also on the host.
 
     spmv_coo_create(&list, &exec, &coo);
     spmv_coo_pattern(coo, &pattern);
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
   SpmvCooPart part[2];            /* entries of this process, entries received from others; a count may be 0 */
   SpmvIndex   index_type;         /* of all i and j */
-  SpmvSpace   space;              /* of all i and j; may differ from the space of the exec */
+  SpmvSpace   space;              /* of all i and j; the exec is always for the device */
   int64_t     all_rows, all_cols; /* of the whole matrix; an entry outside is an error */
   int64_t     first_row, rows;    /* rows of this process; entries in other rows are left out */
   int64_t     first_col, own_cols;
@@ -39,13 +39,14 @@ typedef struct {
   int outside;
 } SpmvCooList;
 
-/* A pattern and the map from the entries of a list to its nonzeros, in the space of the exec that made it */
+/* A pattern and the map from the entries of a list to its nonzeros, on the device, or in the space of a copy */
 typedef struct SpmvCoo SpmvCoo;
 
 /* The pattern has `rows` rows, own_cols columns (all_cols with `outside`), and one nonzero for each distinct (row,
    column) among the entries that it takes. More nonzeros than the index type can count are SPMV_ERR_OVERFLOW; the list
    itself may be longer. An entry outside the whole matrix is SPMV_ERR_MATRIX, and the message names the first one. The
-   list may be freed afterwards. *coo is NULL after a failure. On the device the call synchronizes. */
+   list may be freed afterwards. *coo is NULL after a failure; SPMV_ERR_UNSUPPORTED: no device. The call
+   synchronizes. */
 SPMV_API SpmvStatus spmv_coo_create(const SpmvCooList *, SpmvExec *, SpmvCoo **coo);
 /* The pattern, in the space of coo and with the index type of the list; columns ascend strictly. Its arrays belong to
    coo. */
@@ -84,8 +85,7 @@ typedef struct {
 } SpmvCooNumbers;
 
 /* The nonzeros of a pattern as a list: nonzero k becomes entry k, with the numbers of its row and its column. All arrays
-   have the index type of the pattern and lie in its space, which is that of the exec. On the device the call only
-   enqueues. */
+   have the index type of the pattern and lie on the device, as the pattern. The call only enqueues. */
 SPMV_API SpmvStatus spmv_coo_coordinates(const SpmvPattern *pattern, SpmvCooNumbers rows, SpmvCooNumbers cols, void *i,
                                          void *j, SpmvExec *);
 

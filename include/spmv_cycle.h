@@ -1,9 +1,9 @@
 /*
-  spmv_cycle.h - a multigrid cycle, on the host or on one GPU: x = cycle(b), from a zero guess.
+  spmv_cycle.h - a multigrid cycle on one GPU: x = cycle(b), from a zero guess.
 
   The caller makes the hierarchy: for each level the plans of its matrix A, of the interpolation P from the next coarser
   level and of the restriction R, and two smoothers that are polynomials in M A, where M is diagonal or block diagonal.
-  On the device spmv_cycle_apply() only enqueues, so that CG can put it into its chunks and graphs.
+  spmv_cycle_apply() only enqueues, so that CG can put it into its chunks and graphs.
 
     spmv_cycle_options_init(&options);  options.levels = ...;
     spmv_cycle_create(&options, &exec, &cycle);
@@ -12,7 +12,7 @@
     spmv_cycle_destroy(&cycle);
 
   Only one thread at a time may use an object, with the device that was current when it was made and with an exec of the
-  same space and allocation hooks. src/kernels/cycle/README.md says what each kernel reads and writes.
+  same allocation hooks. src/kernels/cycle/README.md says what each kernel reads and writes.
 */
 #ifndef SPMV_CYCLE_H
 #define SPMV_CYCLE_H
@@ -36,7 +36,7 @@ typedef struct {
   const SpmvFactors *step;  /* [steps] */
   SpmvPreconditioner kind;  /* SPMV_PC_IDENTITY, SPMV_PC_DIAGONAL or SPMV_PC_BLOCKS */
   int                block_size;
-  const void        *values; /* of M, in the space of the cycle */
+  const void        *values; /* of M, on the device */
 } SpmvCycleSmoother;
 
 /* One level. Of level 0, the coarsest, only rows is read. */
@@ -54,21 +54,21 @@ typedef struct {
   const SpmvCycleLevel *level;       /* [levels], from the coarsest, 0, to the finest; copied */
   SpmvScalar            scalar_type; /* of vectors, M, inverse and plans; steps are double */
   int                   cycles;      /* per call, at least 1; each continues from the result of the previous one */
-  /* The coarsest level: x = inverse b with a dense matrix of shape [rows][rows], stored by rows, in the space of the
-     cycle. It belongs to the caller, and its contents may change before spmv_cycle_renew(). If inverse is NULL, the
+  /* The coarsest level: x = inverse b with a dense matrix of shape [rows][rows], stored by rows, on the device. It
+     belongs to the caller, and its contents may change before spmv_cycle_renew(). If inverse is NULL, the
      function `coarse` computes x from b. On several processes the matrix is the inverse of the diagonal block of this
      process; the function may be collective. */
   const void *inverse;
   SpmvApply   coarse;
   void       *coarse_ctx;
-  /* On the device and with an inverse: the coarsest levels, as long as they have at most this many rows, few nonzeros
+  /* With an inverse: the coarsest levels, as long as they have at most this many rows, few nonzeros
      in total, and operators without `processes`, become one dense matrix, which spmv_cycle_renew() computes. One
      product then replaces many small kernels. Negative, the default: 2,048 rows; 0: no such matrix. If the cycle visits
      these levels with a nonzero guess (W cycles, several cycles), current + before must be 1 in each step, so that the
      exact solution is a fixed point: spmv_cycle_renew() refuses other factors. */
   int64_t dense_rows;
   /* Vectors of the finest level that are projected out of the result, for example the null space of a singular matrix:
-     shape [null_vectors][rows], in the space of the cycle, orthonormal over all processes. They belong to the caller;
+     shape [null_vectors][rows], on the device, orthonormal over all processes. They belong to the caller;
      their contents may change between calls. At most SPMV_SUMS_MAX. matrix.processes of the finest level adds the sums
      of the processes. */
   const void *null_space;
@@ -87,22 +87,22 @@ SPMV_API void spmv_cycle_options_init(SpmvCycleOptions *);
 
 typedef struct SpmvCycle SpmvCycle;
 
-/* Makes a cycle for plans of these patterns. *cycle is NULL after a failure. It may wait. spmv_cycle_renew() must
-   follow. */
+/* Makes a cycle for plans of these patterns; plans and exec are of the device. *cycle is NULL after a failure.
+   SPMV_ERR_UNSUPPORTED: no device. It may wait. spmv_cycle_renew() must follow. */
 SPMV_API SpmvStatus spmv_cycle_create(const SpmvCycleOptions *, SpmvExec *, SpmvCycle **cycle);
 
 /* Takes over changes by the caller: the factors of the steps, whose number must stay, and the values of plans. M and
    inverse are read where they lie. Graphs that contain the cycle stay valid, since no address changes. It may wait. */
 SPMV_API SpmvStatus spmv_cycle_renew(SpmvCycle *, SpmvExec *);
 
-/* x = cycle(b) for b and x of shape [rows] of the finest level, in the space of the cycle; they must not overlap. On
-   the device it only enqueues, unless `coarse` or a function of SpmvProcesses waits. One call at a time. */
+/* x = cycle(b) for b and x of shape [rows] of the finest level, on the device; they must not overlap. It only
+   enqueues, unless `coarse` or a function of SpmvProcesses waits. One call at a time. */
 SPMV_API SpmvStatus spmv_cycle_apply(SpmvCycle *, const void *b, void *x, SpmvExec *);
 /* The same as an SpmvApply, whose context is the cycle */
 SPMV_API SpmvStatus spmv_cycle_function(void *cycle, const void *b, void *x, SpmvExec *);
 
 typedef struct {
-  int64_t bytes; /* memory of the object in its space */
+  int64_t bytes; /* device memory of the object */
   int     dense; /* levels, the coarsest included, that the dense matrix of dense_rows replaces; 0: there is none */
   int     waits; /* 1: spmv_cycle_apply() waits for the host, so it cannot be part of a graph */
   double  flops; /* additions and multiplications of one spmv_cycle_apply(), without those of `coarse` */

@@ -38,12 +38,15 @@ typedef enum {
   SPMV_DIVERGED_BREAKDOWN    = -6 /* no further search direction, and the test is not met */
 } SpmvReason;
 
-/* The test of PETSc's KSPConvergedDefault(). The caller does iteration 0: it computes r and its norm, and tests it. */
+/* The test of PETSc's KSPConvergedDefault(), which a run of a solver takes */
 typedef struct {
-  int     untested;                       /* KSP_NORM_NONE: only max_iterations ends the solve */
-  double  tolerance;                      /* ttol, max(rtol ||.||, abstol); negative: never met */
-  double  absolute;                       /* abstol, which only tells SPMV_ATOL from SPMV_RTOL */
-  double  divergence;                     /* divtol times the initial norm; infinite: never reached */
+  int untested; /* KSP_NORM_NONE: only max_iterations ends the solve */
+  /* tolerance and divergence are multiples of the norm of iteration 0, and absolute is the least tolerance. Iteration 0
+     is then tested, too. Otherwise the caller has tested it. */
+  int     relative;
+  double  tolerance;  /* rtol if relative, else ttol, max(rtol ||.||, abstol); negative: never met */
+  double  absolute;   /* abstol, which also tells SPMV_ATOL from SPMV_RTOL */
+  double  divergence; /* divtol if relative, else divtol ||.||; infinite: never reached */
   int64_t min_iterations, max_iterations; /* the latter at least 1 */
   int64_t check_after;                    /* check_norm_iteration: no test up to this iteration; -1: tests from the
                                              first iteration on */

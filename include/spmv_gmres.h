@@ -1,20 +1,20 @@
 /*
-  spmv_gmres.h - the restarted generalized minimal residual method, GMRES(m), for A x = b, on the host or on one GPU.
+  spmv_gmres.h - the restarted generalized minimal residual method, GMRES(m), for A x = b, on one GPU.
 
-  A is any square matrix. On the GPU the host never waits within a cycle: scalar products, rotations, the convergence
+  A is any square matrix. The host never waits within a cycle: scalar products, rotations, the convergence
   test and the history of norms stay on the device. Method: Saad and Schultz (1986) with classical Gram-Schmidt; the
   order of operations, the count of iterations and the tests are those of PETSc 3.26: KSPSolve_GMRES(),
   KSPOrthogonalizationClassicalGramSchmidt() and KSPConvergedDefault().
 
     spmv_gmres_options_init(&options);  options.rows = ...;
     spmv_gmres_create(&options, &exec, &gmres);
-    spmv_gmres_start(gmres, x, b, m, 0, &test, &exec);
-    spmv_gmres_run(gmres, INT64_MAX, &result, &exec);     x is the solution when result.reason > 0
+    spmv_gmres_start(gmres, x, b, m, 0, &exec);
+    spmv_gmres_run(gmres, INT64_MAX, &test, &result, &exec);     x is the solution when result.reason > 0
     spmv_gmres_destroy(&gmres);
 
   Only one thread at a time may use an object, with the device that was current when it was made and with an exec of the
-  same space and allocation hooks; each spmv_gmres_start() may choose another stream. src/kernels/gmres/README.md says
-  what each kernel reads and writes.
+  same allocation hooks; each spmv_gmres_start() may choose another stream. src/kernels/gmres/README.md says what each
+  kernel reads and writes.
 */
 #ifndef SPMV_GMRES_H
 #define SPMV_GMRES_H
@@ -25,9 +25,8 @@
 extern "C" {
 #endif
 
-/* How iterations run. SPMV_GMRES_HOST is for SPMV_HOST, the other modes are for SPMV_DEVICE. */
+/* How iterations run */
 typedef enum {
-  SPMV_GMRES_HOST,  /* one thread of the host */
   SPMV_GMRES_CHUNK, /* plain launches; the host enqueues some iterations ahead of its check of the norm */
   SPMV_GMRES_GRAPH  /* the iterations of a cycle are captured in CUDA graphs once, which are launched in each cycle */
 } SpmvGmresMode;
@@ -48,7 +47,7 @@ typedef struct {
   int                block_size; /* of SPMV_PC_BLOCKS; divides rows */
   int                right;      /* right preconditioning, with norms of b - A x; otherwise left, with norms of M (b - A
                                x) */
-  /* w = A p. On the device it is called once per iteration, or once for each iteration of a graph during its capture.
+  /* w = A p. It is called once per iteration, or once for each iteration of a graph during its capture.
      It must enqueue on exec->stream, which may differ from the caller's stream, and must neither wait nor allocate. For
      plans, use spmv_operator_product(). */
   SpmvApply product;
@@ -61,14 +60,15 @@ typedef struct {
   double    breakdown;   /* PETSc's breakdown_tolerance: bound on the difference between the recurrence's norm at the
                                          end of a cycle and the norm of the computed residual, relative to the norm at
                                          the beginning of the cycle */
-  const SpmvProcesses *processes; /* NULL for one process; otherwise the mode is SPMV_GMRES_HOST or SPMV_GMRES_CHUNK */
-  int64_t              history;   /* number of the latest norms that are kept for spmv_gmres_history(), 8 bytes each; 0:
+  const SpmvProcesses
+         *processes; /* NULL for one process; otherwise SPMV_GMRES_GRAPH only if its functions just enqueue */
+  int64_t history;   /* number of the latest norms that are kept for spmv_gmres_history(), 8 bytes each; 0:
                                      none */
-  int                  chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
+  int     chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
                                          SPMV_PC_FUNCTION always 1. */
 } SpmvGmresOptions;
 
-/* Zeros (double precision, SPMV_GMRES_HOST, no preconditioner), except for PETSc's defaults: restart 30, happy 1e-30,
+/* Zeros (double precision, SPMV_GMRES_CHUNK, no preconditioner), except for PETSc's defaults: restart 30, happy 1e-30,
    breakdown 0.1 */
 SPMV_API void spmv_gmres_options_init(SpmvGmresOptions *);
 
@@ -78,31 +78,26 @@ typedef struct {
   SpmvReason reason;
   int64_t    iterations; /* as KSPGetIterationNumber() counts; the history has as many norms */
   double     norm;       /* of the last iteration; NaN if that is the reason */
+  double     first;      /* the norm of iteration 0; NaN or infinite if its sum is */
 } SpmvGmresResult;
 
 typedef struct SpmvGmres SpmvGmres;
 
-/* Makes an engine for matrices of one size, and allocates the basis. Options are copied. *gmres is NULL after a
-   failure. SPMV_ERR_UNSUPPORTED: no device. It may wait. */
+/* Makes an engine for matrices of one size, and allocates the basis; the exec is for the device. Options are copied.
+   *gmres is NULL after a failure. SPMV_ERR_UNSUPPORTED: no device. It may wait. */
 SPMV_API SpmvStatus spmv_gmres_create(const SpmvGmresOptions *, SpmvExec *, SpmvGmres **gmres);
 
 /* Begins a solve: the residual of x and its norm. x and b have shape [rows], m is NULL or the values of M. All three
-   belong to the caller, lie in the space of exec, may differ from solve to solve, and must stay until the solve ends. x
+   belong to the caller, lie on the device, may differ from solve to solve, and must stay until the solve ends. x
    is updated in place. x_is_zero says that x holds zeros, so that the product A x is skipped. Only enqueues. */
-SPMV_API SpmvStatus spmv_gmres_start(SpmvGmres *, void *x, const void *b, const void *m, int x_is_zero,
-                                     const SpmvTest *, SpmvExec *);
-
-/* The norm of iteration 0; NaN or infinite if its sum is. Since a tolerance may depend on that norm,
-   spmv_gmres_set_test() can then replace the test. Both are called between spmv_gmres_start() and the first
-   spmv_gmres_run(); spmv_gmres_first_norm() waits. */
-SPMV_API SpmvStatus spmv_gmres_first_norm(SpmvGmres *, double *norm, SpmvExec *);
-SPMV_API SpmvStatus spmv_gmres_set_test(SpmvGmres *, const SpmvTest *, SpmvExec *);
+SPMV_API SpmvStatus spmv_gmres_start(SpmvGmres *, void *x, const void *b, const void *m, int x_is_zero, SpmvExec *);
 
 /* Runs at most that many further iterations, until there is a reason to end; x is then the solution that belongs to the
-   norm. May be called again while the reason is SPMV_ITERATING; x is then that of the beginning of the cycle. When it
+   norm. With 0 iterations it only gives result->first. May be called again, also with another test, while the reason is
+   SPMV_ITERATING; x is then that of the beginning of the cycle. When it
    returns, the stream may still hold kernels that update x. After a failure x is that of the beginning of some cycle,
    once the caller has waited for the stream; the next call must be spmv_gmres_start(). */
-SPMV_API SpmvStatus spmv_gmres_run(SpmvGmres *, int64_t iterations, SpmvGmresResult *, SpmvExec *);
+SPMV_API SpmvStatus spmv_gmres_run(SpmvGmres *, int64_t iterations, const SpmvTest *, SpmvGmresResult *, SpmvExec *);
 
 /* Enqueues `to` = the solution after the iterations of the last spmv_gmres_run(), without changing the state of the
    solve. to has shape [rows] and does not overlap x. */
@@ -114,7 +109,7 @@ SPMV_API SpmvStatus spmv_gmres_solution(SpmvGmres *, void *to, SpmvExec *);
 SPMV_API SpmvStatus spmv_gmres_history(SpmvGmres *, int64_t first, int64_t count, double *norms, SpmvExec *);
 
 typedef struct {
-  int64_t bytes, pinned_bytes; /* memory of the object: in its space, and page-locked on the host */
+  int64_t bytes, pinned_bytes; /* memory of the object: on the device, and page-locked on the host */
   int     graphs;              /* captured since the object was made */
   /* Cost of the mean iteration of a cycle, without its product and without second orthogonalizations: additions and
      multiplications, vector elements read or written, and the bytes of these and of M */

@@ -33,7 +33,7 @@ extern "C" {
 
 /* Version of the interface: incremented whenever SpmvFormat or a struct that crosses the interface changes;
    spmv_format_check() compares it */
-#define SPMV_ABI 10
+#define SPMV_ABI 13
 
 #define SPMV_MESSAGE_MAX 256 /* bytes of an error message or a reason, with its final zero */
 #define SPMV_OPTIONS_MAX 16  /* options of one format */
@@ -84,15 +84,12 @@ typedef struct SpmvExec {
   SpmvFailure *failure;
 } SpmvExec;
 
-/* The pattern of a CSR matrix. row_ptr has shape [rows+1], col [nnz]; both are of index_type and lie in space.
-   host_row_ptr and host_col are host copies of both arrays (PETSc keeps such copies), or NULL if there are none; for a
-   pattern on the host they are row_ptr and col, or NULL. */
+/* The pattern of a CSR matrix. row_ptr has shape [rows+1], col [nnz]; both are of index_type and lie in space. */
 typedef struct {
   int64_t     rows, cols, nnz;
   SpmvIndex   index_type;
   SpmvSpace   space;
   const void *row_ptr, *col;
-  const void *host_row_ptr, *host_col;
 } SpmvPattern;
 
 /* values has shape [nnz], in the order of pattern.col, and lies in values_space. The pattern may lie in another space:
@@ -172,11 +169,23 @@ typedef struct SpmvFormat {
   uint32_t                abi;
   const char             *name, *summary;
   const SpmvOptionDesc   *options;
-  const struct SpmvSlots *host, *device; /* its functions for each space; NULL: no plans in that space */
-  int                     borrows;       /* 1: a plan may point into its CSR, see SpmvSlots.build */
+  const char *const      *device_options; /* keys of the options that do nothing on the host, then NULL; NULL: none */
+  const struct SpmvSlots *host, *device;  /* its functions for each space; NULL: no plans in that space */
+  int                     borrows;        /* 1: a plan may point into its CSR, see SpmvSlots.build */
   double padding_factor; /* a plan is accepted up to this multiple of the bytes of CSR, above 1 for a format that pads
                             on purpose; 0 means 1 */
+  const double *paper_from; /* [options], or NULL: values of an option from this one on select what only reproduces the
+                               paper of the format (SpmvPaper); 0: none do */
 } SpmvFormat;
+
+/* What reproduces the paper of a format (papers.def): the functions for settings with a value that paper_from marks,
+   for each space; NULL: those of the format */
+typedef struct {
+  const char             *format;
+  const struct SpmvSlots *host, *device;
+} SpmvPaper;
+/* That of a format; NULL: it has none, or the library was built without papers */
+SPMV_API const SpmvPaper *spmv_format_paper(const SpmvFormat *);
 
 /* Number of formats, and the i-th in the order of formats.def (NULL outside 0 .. count-1) */
 SPMV_API int               spmv_format_count(void);
@@ -201,6 +210,8 @@ SPMV_API SpmvStatus spmv_options_set_text(SpmvOptions *, const char *key, const 
                                           char message[SPMV_MESSAGE_MAX]);
 SPMV_API SpmvStatus spmv_options_get(const SpmvOptions *, const char *key, double *value,
                                      char message[SPMV_MESSAGE_MAX]);
+/* Whether a value is one that SpmvFormat.paper_from marks: a library without papers refuses to set it */
+SPMV_API int spmv_options_of_paper(const SpmvOptions *);
 /* Write a value of an option as a user types it, and the range of the option: "0 to 4096", "one of csr ell", "true or
    false". The value must lie in the range. Both texts are cut to size, with the final zero. */
 SPMV_API void spmv_option_text(const SpmvOptionDesc *, double value, char *text, size_t size);
@@ -232,6 +243,7 @@ SPMV_API void       spmv_analysis_clear(SpmvAnalysis *, SpmvExec *);
 
   On the device it only enqueues on exec->stream: no allocation, no synchronization. work has memory.work_bytes bytes
   (NULL if that is 0) with any contents; two products that run at the same time need two work arrays.
+  Graphs with products of one plan of fold with gather=host must not overlap either: their buffers are the plan's.
 */
 SPMV_API SpmvStatus spmv_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
                               SpmvExec *);
@@ -287,13 +299,17 @@ struct SpmvPlan {
   SpmvSpace               space;
   SpmvMemory              memory;
   SpmvAllocator           host, device; /* hooks that allocated its arrays and will free them */
-  void                   *arrays;       /* on the device: the one block that holds all arrays that format.h allocated */
-  struct {                              /* for products with A^T, if the format makes a plan of A^T */
-    SpmvPlan *plan;                     /* NULL until it is made */
-    void     *work, *csr;               /* its work array, and the CSR that it borrows */
-    void     *values;                   /* values of that CSR, or NULL */
-    void     *order;  /* position in A of nonzero k of A^T: 32 bits, or 64 from 2^31 nonzeros on; or NULL */
-    int       is_old; /* stale: the plan of A^T does not have the current values of A */
+  void                   *arrays; /* on the device: the one block of all arrays that spmv_arrays_alloc() allocated */
+  struct {
+    const void *array;
+    int64_t     bytes;
+  } values[SPMV_ARRAYS_MAX]; /* on the device: the arrays of values, which spmv_arrays_alloc() sets, then zeros */
+  struct {                   /* for products with A^T, if the format makes a plan of A^T */
+    SpmvPlan *plan;          /* NULL until it is made */
+    void     *work, *csr;    /* its work array, and the CSR that it borrows */
+    void     *values;        /* values of that CSR, or NULL */
+    void     *order;         /* position in A of nonzero k of A^T: 32 bits, or 64 from 2^31 nonzeros on; or NULL */
+    int       is_old;        /* stale: the plan of A^T does not have the current values of A */
   } transpose;
 };
 
@@ -304,17 +320,6 @@ typedef struct {
   int32_t *row, *col;
   void    *values, *diagonal;
 } SpmvNonzeros;
-
-/* Products with values in single precision, for plans in double precision on the device. All three are mandatory. */
-typedef struct {
-  /* Number of rounded values; 0 if this plan has no such product */
-  int64_t (*count)(const SpmvPlan *);
-  /* Writes the rounded values to rounded [count] */
-  SpmvStatus (*round)(const SpmvPlan *, float *rounded, SpmvExec *);
-  /* As mult of SpmvSlots with rounded in place of the values of the plan; x, y, work and sums are double */
-  SpmvStatus (*mult)(const SpmvPlan *, const float *rounded, const void *alpha, const void *x, const void *beta,
-                     void *y, void *work, SpmvExec *);
-} SpmvRoundedSlots;
 
 /* The functions of a format for one space: a constant table. spmv_analyze() to spmv_destroy() check arguments, choose
    the table, and do the work common to all formats: they allocate and free the structs of analyses and plans, scale y,
@@ -362,8 +367,10 @@ typedef struct SpmvSlots {
   void (*view)(const SpmvPlan *, SpmvPrint, void *ctx);
   /* May be NULL. Frees the arrays of a plan, also of one whose build failed. */
   void (*clear)(SpmvPlan *);
-  /* May be NULL */
-  const SpmvRoundedSlots *rounded;
+  /* Only in tables for the device; may be NULL. As mult for a plan in double precision, with values in single precision:
+     those of plan->values, one array after the other. x, y, work and sums are double. */
+  SpmvStatus (*mult_rounded)(const SpmvPlan *, const float *rounded, const void *alpha, const void *x, const void *beta,
+                             void *y, void *work, SpmvExec *);
   /* May be NULL. As spmv_mult_step(); only called if the matrix has nonzeros. */
   SpmvStatus (*step)(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
 } SpmvSlots;
@@ -378,9 +385,9 @@ SPMV_API SpmvStatus spmv_fail(SpmvExec *, SpmvStatus, const char *format, ...)
 /* Allocates from the hooks of a space; 0 bytes give NULL and success; the message of a failure names the array and the
    size */
 SPMV_API SpmvStatus spmv_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
-/* Several device arrays from one allocation, since each cudaMalloc takes as long as a product: *array[i] gets bytes[i],
-   aligned to 256 bytes, or NULL for 0 bytes. Pass *block to spmv_free(). */
-SPMV_API SpmvStatus spmv_alloc_arrays(SpmvExec *, int count, const int64_t bytes[], const char *name,
+/* Several arrays from one allocation, since each cudaMalloc takes as long as a product: *array[i] gets bytes[i], aligned
+   to 256 bytes, or NULL for 0 bytes. Pass *block to spmv_free(). */
+SPMV_API SpmvStatus spmv_alloc_arrays(SpmvExec *, SpmvSpace, int count, const int64_t bytes[], const char *name,
                                       void **const array[], void **block);
 SPMV_API void       spmv_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace, void *block);
 SPMV_API void       spmv_exec_free(SpmvExec *, SpmvSpace, void *block);
@@ -414,23 +421,34 @@ SPMV_API void spmv_device_keep(int64_t bytes);
    without a device. */
 SPMV_API void spmv_device_release(void);
 
-/* Scratch memory for one or a few calls on exec->stream. Between spmv_scratch_hold() and the matching
-   spmv_scratch_release(), freed device blocks (without hooks) are kept and serve later requests of at most their size
-   on the same stream, so that repeated work allocates only the first time. spmv_scratch_trim() ends a round of repeated
-   work. It frees the blocks that this round did not use; a round that allocated a new block frees nothing, because
-   only the next round shows which of the older blocks are still needed. If an allocation of this library fails, the
-   kept blocks are freed and the allocation is tried again. Any thread may call these at any time. */
+/* Memory for a few calls on exec->stream, in whose order device memory is taken and freed: the host does not wait. Only
+   that stream may use it, and not be captured meanwhile. Blocks of spmv_alloc() may be freed so, too, when the host has
+   waited for other streams that used them. Between spmv_scratch_hold() and spmv_scratch_release() device memory is kept
+   for repeated work; spmv_scratch_trim() ends a round of it: what this round or the one before used at a time is kept.
+   If an allocation of this library fails, kept memory is released, and it is tried again. Any thread may call these at
+   any time. A device without pools keeps nothing, and waits; hooks get each call. */
 SPMV_API SpmvStatus spmv_scratch_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
 SPMV_API void       spmv_scratch_free(SpmvExec *, SpmvSpace, void *block);
 SPMV_API void       spmv_scratch_hold(void);
 SPMV_API void       spmv_scratch_release(void);
 SPMV_API void       spmv_scratch_trim(void);
-/* Bytes of all scratch blocks of the process, in use or kept */
+/* Bytes of scratch memory of the process, in use or kept, without that of hooks */
 SPMV_API int64_t spmv_scratch_bytes(void);
 
 /* Page-locked host memory: copies from and to it can overlap work on the device */
 SPMV_API SpmvStatus spmv_pinned_alloc(SpmvExec *, int64_t bytes, void **block);
 SPMV_API void       spmv_pinned_free(void *block);
+
+/* Memory that the host and the current device read and write at one address. The driver moves its pages to whichever
+   touches them; the device's work must be done before the host does, and they begin on the device. spmv_copy() may call
+   its space either. NULL if the device has no such memory or too little of it, or if the block would be so small that
+   a copy costs less. Freeing waits for all work of the device. */
+SPMV_API void *spmv_shared_alloc(int64_t bytes);
+SPMV_API void  spmv_shared_free(void *block);
+/* Whether such a block contains p */
+SPMV_API int spmv_shared_holds(const void *p);
+/* Blocks of fewer bytes are refused; -1, the default: 2 MiB, from which on a copy costs more */
+SPMV_API void spmv_shared_least(int64_t bytes);
 
 /* Copies between spaces, ordered on exec->stream. When the call returns, a pageable host source may be overwritten. A
    pinned source may be overwritten, and a host destination read, only after spmv_stream_wait(), which waits for

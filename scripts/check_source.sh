@@ -78,7 +78,7 @@ check_absent() {
     $(code_under src -vxF "$version_tests")
   forbid "places.c alone asks where PETSc's values are" '\boffloadmask\b|\bAIJFmtOffload' \
     $(code_under src -vE '/(aij/places\.c|sys/compat\.h)$')
-  forbid "mat_operations.c has the one table of operations" '\bA->ops->\w+ *=[^=]' $(code_under src/mat -vF aij/create.c) $(code_under src/pc/impls/gamg)
+  forbid "mat_operations.c has the one table of operations" '\bA->ops->\w+ *=[^=]' $(code_under src/mat -vE 'aij/(create|shared)\.c') $(code_under src/pc/impls/gamg)
   for file in $(awk '{print $1}' <<<"$plan_makers $version_tests"); do
     [[ -f $file ]] || fault "scripts/check_source.sh: $file is not there: take it out of its list"
   done
@@ -86,21 +86,60 @@ check_absent() {
 
 callers_of() { awk -v f="$1" '{ for (i = 2; i <= NF; i++) if ($i == f) print $1 }' <<<"$plan_makers"; }
 
+# The folders of the kernel library, and the code in one of them without its own folders
+kernel_folders() { (cd src/kernels && printf '%s\n' */ */*/ | grep -v '\*'); }
+code_in() { code_under "src/kernels/${1%/}" -E "^src/kernels/$1[^/]+$"; }
+
 # No circular includes between folders: each of the kernel library may include only these and itself; src/sys and
 # src/parallel lie below all others of the plugin
 # shellcheck disable=SC2046
 check_folders() {
   local folder below
-  for folder in $(cd src/kernels && printf '%s\n' */); do
+  for folder in $(kernel_folders); do
     case $folder in
     core/) below='core/' ;;
     device/) below='core/|device/' ;;
+    papers/) below="core/|device/|plan/|$folder|$(sed -n 's/^SPMV_FORMAT(\([a-z0-9]*\),.*/\1\//p' src/kernels/formats.def | paste -sd'|')" ;;
     nccl/ | cg/ | gmres/ | cycle/) below="core/|device/|plan/|engine/|$folder" ;;
+    */*/) below="core/|device/|plan/|${folder%%/*}/" ;;
     *) below="core/|device/|plan/|$folder" ;;
     esac
-    forbid "$folder includes ${below//|/ } alone" "# *include \"(\.\./)*(?!\.\./|$below)\w+/" $(code_under "src/kernels/${folder%/}")
+    forbid "$folder includes ${below//|/ } alone" "# *include \"(\.\./)*(?!\.\./|$below)\w+/" $(code_in "$folder")
   done
 }
+# Headers of another folder are included by their path from src/kernels, those of the same folder by name. A header of a
+# low folder declares no function that a higher folder defines; no_device.c stands for all of them.
+# shellcheck disable=SC2046
+check_headers_of_kernels() {
+  local folder line
+  forbid "include it by its path from src/kernels" '# *include "\.\./' $(code_under src/kernels)
+  for folder in $(kernel_folders); do
+    forbid "include it by its name alone" "# *include \"$folder\w+\.cuh?\"|# *include \"$folder\w+\.h\"" $(code_in "$folder")
+  done
+  while IFS= read -r line; do
+    [[ -z $line ]] || fault "$line"
+  done < <(code_under src/kernels -E '/(core|device|plan|engine)/.*\.(h|cuh)$' | python3 -c '
+import os, re, subprocess, sys
+
+layers = ["core", "device", "plan", "engine"]
+def layer(name):
+    folder = os.path.basename(os.path.dirname(name))
+    return layers.index(folder) if folder in layers else len(layers)
+
+declared = {}
+for header in sys.stdin.read().split():
+    for name in re.findall(r"^(?!static)[A-Za-z][\w *]*?\b(spmv_\w+)\([^;{]*\);", open(header).read(), re.M):
+        declared.setdefault(name, []).append(header)
+for source in subprocess.check_output(["git", "ls-files", "src/kernels/*.c", "src/kernels/*.cu"], text=True).split():
+    if "_test." in source or source.endswith("/no_device.c") or not os.path.exists(source):
+        continue
+    for name in re.findall(r"^[A-Za-z][^;{}=]*?\b(spmv_\w+)\([^;{}]*\)\s*\{", open(source).read(), re.M):
+        for header in declared.get(name, []):
+            if layer(source) > layer(header):
+                print(f"{header} declares {name}(), which {source} defines")
+')
+}
+
 # The folders of the PETSc side from the bottom up, and what each may include besides itself, as a pattern
 layers='
 src/sys                 (?!)
@@ -129,6 +168,15 @@ check_layers() {
   done
 }
 
+# No circle of calls over more than three files of a folder
+# shellcheck disable=SC2046
+check_circles() {
+  local line
+  while IFS= read -r line; do
+    fault "$line"
+  done < <(scripts/check_circles.py $(code_under src -E '\.c$' | grep -v '^src/kernels/'))
+}
+
 # On the PETSc side no two files, and no static functions of two files, have the same name. Not in src/pc/impls/gamg,
 # whose static names the hierarchy made on the device replaces.
 # shellcheck disable=SC2046
@@ -152,6 +200,36 @@ check_formats() {
     grep -qs "MATAIJ$type = \"aij$name\" - " "$folder"/*.c || fault "$folder: no manual page /*MC MATAIJ$type"
     grep -qs "define MATAIJ$type " include/petscpack.h || fault "include/petscpack.h: no MATAIJ$type"
   done < <(sed -n 's/^SPMV_FORMAT(\([a-z0-9]*\), *\([A-Z0-9]*\),.*/\1 \2/p' src/kernels/formats.def)
+}
+
+# The README of a folder of the kernel library names every file but tests and the headers that are named after the
+# folder, some by their ends (`_mult.c`, `.inc`); docs/testing.md names every program of tests/mat and tests/ksp
+check_lists_of_files() {
+  local line
+  while IFS= read -r line; do
+    [[ -z $line ]] || fault "$line"
+  done < <(tracked src/kernels tests/mat tests/ksp | python3 -c '
+import fnmatch, os, re, sys
+
+def words(name):
+    with open(name, encoding="utf-8") as file:
+        return set(re.findall(r"`([^`\s]+)`", file.read()))
+
+testing = words("docs/testing.md")
+for name in filter(os.path.isfile, sys.stdin.read().split()):
+    folder, base = os.path.split(name)
+    stem, ext = os.path.splitext(base)
+    readme = folder + "/README.md"
+    if folder.startswith("tests/"):
+        if ext == ".c" and re.search(r"^int main\(", open(name).read(), re.M) and not any(fnmatch.fnmatch(stem, w) for w in testing):
+            print(f"docs/testing.md does not name {name}")
+    elif ext in (".c", ".h", ".cu", ".cuh", ".inc") and "_test." not in base and os.path.exists(readme):
+        named = words(readme)
+        own = os.path.basename(folder)
+        if not (base in named or base in (own + ".h", own + "_device.cuh") or any(w[0] == "_" and base.endswith(w) for w in named)
+                or (ext in named and any(w.startswith(stem + ".") for w in named))):
+            print(f"{readme} does not name {base}")
+')
 }
 
 check_sizes() {
@@ -248,6 +326,23 @@ for name in filter(os.path.isfile, sys.stdin.read().split()):
 ')
 }
 
+# The steps of a run on a GPU, in README and in the table of scripts/gpu_steps.py
+check_gpu_steps() {
+  python3 -c 'import sys; sys.path.insert(0, "scripts"); import gpu_steps
+sys.exit(gpu_steps.markdown() not in open("bench/README.md", encoding="utf-8").read())' ||
+    fault "bench/README.md: its table of steps is not that of scripts/gpu_steps.py (print(gpu_steps.markdown()))"
+}
+
+# A mutant whose text has moved changes nothing
+check_mutants() {
+  local line
+  while read -r line; do fault "scripts/mutants.py: $line"; done < <(python3 -c 'import sys; sys.path.insert(0, "scripts")
+from mutants import KERNELS, MUTANTS
+for m in MUTANTS:
+    if open(KERNELS + m.file, encoding="utf-8").read().count(m.old) != 1:
+        print(f"the text of {m.name} does not stand once in {m.file}")')
+}
+
 check_scripts() {
   local file
   while read -r file; do
@@ -260,7 +355,7 @@ check_scripts() {
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for check in absent folders layers names formats sizes headers format manual_pages markers links scripts; do
+for check in absent folders headers_of_kernels layers circles names formats lists_of_files sizes headers format manual_pages markers links gpu_steps mutants scripts; do
   before=$faults
   "check_$check"
   say "check $check: $((faults - before)) faults"

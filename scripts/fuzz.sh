@@ -233,7 +233,13 @@ run_seeds() {
 
 per_operation() {
   awk '/^operation/ { ran[$2] += $4; refused[$2] += $NF; if (!($2 in at)) { at[$2] = ++n; name[n] = $2 } }
-    END { for (k = 1; k <= n; k++) printf "| %s | %d | %d |\n", name[k], ran[name[k]], refused[name[k]] }' "$scratch/all"
+    END {
+      for (k = 1; k <= n; k++) {
+        printf "%s%s %d", (k > 1 ? ", " : ""), name[k], ran[name[k]]
+        if (refused[name[k]]) printf " (%d)", refused[name[k]]
+      }
+      print "."
+    }' "$scratch/all"
 }
 
 write_report() {
@@ -255,8 +261,7 @@ write_report() {
     say ""
     cat "$scratch/failures"
   fi
-  say "| operation | ran | refused with aij as well |"
-  say "| --- | --- | --- |"
+  say "How often each operation ran, and in brackets how often it was refused, with aij as well:"
   per_operation
 }
 

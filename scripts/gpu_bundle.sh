@@ -3,7 +3,7 @@
 # own example programs, unmodified, and an MPI. That machine needs no compiler, no PETSc and no network, only the libraries of
 # CUDA 13 (in $CUDA_HOME, /usr/local/cuda) and a glibc at least as new as on this machine.
 #
-#   scripts/gpu_bundle.sh [folder]       makes folder/ (bundle/) and folder.tar.xz; folder/gpu_run.sh runs all steps
+#   scripts/gpu_bundle.sh [folder]       makes folder/ (bundle/) and folder.tar.xz; folder/gpu_run.py runs all steps
 #
 # This is the part cuda. It also has lib/ucx: a UCX with CUDA instead of MPICH's own, for messages between two GPUs (bench/mpi).
 #
@@ -31,12 +31,9 @@ max_mib=${MAX_MIB:-60}
 parts=${PARTS:-cuda}
 ucx_version=${UCX_VERSION:-1.20.1}
 deps=${PETSCPACK_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/petscpack}
-programs=(ksp/ksp/tutorials/bench_kspsolve ksp/ksp/tutorials/ex2 ksp/ksp/tutorials/ex10
-  ksp/ksp/tutorials/ex42 ksp/ksp/tutorials/ex56)
-tests=(conf_kernels unit_kernels conf_mat fuzz_mat mat_device_memory mat_values mat_truth mat_decide mat_reads mat_coo mat_transpose mat_auto ksp_history ksp_refresh spmv_bench petsc_bench values_bench
-  cgdevice_compare cgdevice_cases cgdevice_repeat cgdevice_mixed cgdevice_peer gmresdevice_test mgdevice_table mgdevice_repeat mgdevice_single mgdevice_pc mgdevice_watch aggdevice_test mat_graph coo_bench solve_bench spgemm_bench elements_bench cg_bench fold_paper mult_timeline)
-distro_programs=(ksp/ksp/tutorials/ex2)
-distro_tests=(conf_mat fuzz_mat mat_options ksp_history spmv_bench cgdevice_compare cgdevice_cases cgdevice_mixed mgdevice_table mgdevice_repeat solve_bench)
+
+# Sets the tests and benchmarks of a part, and its programs of PETSc, which are all in ksp/tutorials
+programs_of() { { read -r -a tests && read -r -a programs; } < <("$root/scripts/gpu_run.py" --programs "$1" "$bundle"); }
 
 has_part() { [[ " $parts " == *" $1 "* ]]; }
 
@@ -82,8 +79,8 @@ build_petsc_programs() {
   [[ -n $sources ]] || die "this PETSc came without its example programs"
   for program in "$@"; do
     # shellcheck disable=SC2046
-    "$mpi/bin/mpicc" -O2 $(petsc_config --cflags) -I"${CUDA_HOME:-/usr/local/cuda}/include" "$sources/$program.c" \
-      -o "$part/bin/$(basename "$program")" $(petsc_config --libs) -lm
+    "$mpi/bin/mpicc" -O2 $(petsc_config --cflags) -I"${CUDA_HOME:-/usr/local/cuda}/include" "$sources/ksp/ksp/tutorials/$program.c" \
+      -o "$part/bin/$program" $(petsc_config --libs) -lm
   done
 }
 
@@ -151,6 +148,7 @@ copy_cupti() {
 fill_cuda() {
   local library
   use_cuda_petsc
+  programs_of cuda
   build_project "$build" "$bundle" "${tests[@]}"
   cmake --build "$build" -j "$jobs" --target stage_allreduce
   cp "$build/lib/libstage_allreduce.so" "$bundle/lib/"
@@ -173,8 +171,9 @@ fill_distro() {
   local part=$bundle/distro component
   local left_out='_(ofi|ucx|psm2?|openib|monitoring)\.so$|/mca_(atomic|memheap|scoll|spml|sshmem)_'
   use_distro_petsc
-  build_project "$build-distro" "$part" "${distro_tests[@]}"
-  build_petsc_programs "$part" "${distro_programs[@]}"
+  programs_of distro
+  build_project "$build-distro" "$part" "${tests[@]}"
+  build_petsc_programs "$part" "${programs[@]}"
   strip_all "$part"
   cp -L "$mpi"/bin/{mpiexec,orted} "$part/bin/"
   mkdir -p "$part/lib/openmpi3" "$part/share/openmpi"
@@ -186,7 +185,7 @@ fill_distro() {
   say "distro petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
 }
 
-# DOLFINx's PETSc is 3.25 with MPICH. Leaves out files that the programs do not open: compilers and headers of MPI, slepc4py.
+# DOLFINx's PETSc is 3.25 with MPICH. tests/coverage runs with it, too. Leaves out files that the programs do not open: compilers and headers of MPI, slepc4py.
 # Does not strip symbols, because the libraries were patched after linking, and strip would break them.
 fill_dolfinx() {
   local part=$bundle/dolfinx cache=$deps/dolfinx wheel=${WHEEL:-} file
@@ -201,6 +200,7 @@ fill_dolfinx() {
   rm -rf "$part"/site/mpich-*.data/data/{bin,include,share} "$part"/site/mpich-*.data/data/lib/libmpi_abi* "$part"/site/slepc4py
   cp "$root"/examples/python/dolfinx_*.py "$part/programs/"
   cp "$root/bench/dolfinx/dolfinx_run.py" "$part/"
+  (cd "$root" && cp --parents tests/coverage/*.{py,json} tests/data/option_sets.json python/petscpack/_defaults.py "$part/")
   say "dolfinx $(basename "$wheel")" >>"$bundle/MANIFEST"
 }
 
@@ -215,8 +215,8 @@ link_duplicates() {
 
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/data"
-cp "$root"/scripts/{gpu_run,gpu_part,fuzz}.sh "$root/bench/papers/fold_sweep.py" "$root/bench/gpu/auto_run.sh" "$bundle/"
-cp "$root"/bench/solve/{stokes_run.sh,solve_{run.sh,table.py,log.py,launches.py}} "$root"/bench/mpi/{mpi_run.sh,mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
+cp "$root"/scripts/{gpu_{run,steps,programs}.py,fuzz.sh} "$root"/bench/{figures,papers/fold_sweep}.py "$bundle/"
+cp "$root"/bench/solve/solve_{table,log,launches}.py "$root"/bench/mpi/{mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
 # shellcheck disable=SC2086
 [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 {

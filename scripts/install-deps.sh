@@ -6,8 +6,8 @@
 # Groups: compile   compiler and CMake: enough for the kernel library
 #         build     compiler, CMake, MPI and PETSc (PETSc and MPI only if PETSC_DIR is not set): the default
 #         examples  the sources of PETSc's example programs
-#         python    petsc4py, and tools for virtual environments and pip
-#         check     clang, clang-format 14, ccache, and Boost.Context for the emulator, for CI
+#         python    petsc4py, slepc4py (the packages of SLEPc tell where it is), and tools for virtual environments and pip
+#         check     clang, clang-format 14, and ccache, for CI
 #         variants  PETSc with 64-bit indices, with complex scalars, and for debugging
 #         debian    tools that build and check Debian packages
 #         dolfinx   DOLFINx and its demo programs (about 400 MB)
@@ -22,8 +22,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 declare -A packages=(
   [compile]="cc=gcc make=make cmake=cmake pkg-config=pkg-config python3=python3"
   [build]="cc=gcc c++=g++ make=make cmake=cmake pkg-config=pkg-config python3=python3"
-  [python]="python3-petsc4py python3-petsc4py-real python3-venv"
-  [check]="clang=clang clang-format-14=clang-format-14 ccache=ccache libboost-context-dev"
+  [python]="python3-petsc4py python3-petsc4py-real python3-slepc4py python3-slepc4py-real libslepc-real-dev python3-venv"
+  [check]="clang=clang clang-format-14=clang-format-14 ccache=ccache"
   [variants]="libpetsc64-real-dev libpetsc-complex-dev libpetsc-real%v-dbg"
   [debian]="debhelper lintian"
   [dolfinx]="python3-dolfinx dolfinx-doc"

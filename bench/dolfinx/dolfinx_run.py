@@ -22,7 +22,7 @@ GAMG = "-ksp_type cg -pc_type gamg -mg_levels_pc_type jacobi"
 CGDEVICE = "-mat_type aijrbp -ksp_type cgdevice -mg_levels_pc_type jacobi"
 GAMG_CGDEVICE = f"{CGDEVICE} -pc_type gamg"
 GMRES = "-pc_type jacobi"  # PETSc's default solver
-SUMMARY = re.compile(r"petscpack: CG(?: and GMRES)?: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
+SUMMARY = re.compile(r"petscpack: (?:.*; )?CG(?: and GMRES)?: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
                      r"matrices: (\d+) on the GPU, (\d+) on the host(.*), (\d+) by PETSc([^;]*)")
 # The rival is listed first, but runs last, so that a time limit cuts off the rival
 PROBLEMS = {

@@ -98,8 +98,7 @@ struct Problem {
   {
     SpmvCsr c{};
 
-    c.pattern      = {pattern.rows, pattern.cols,           pattern.nnz,       SPMV_I32, SPMV_DEVICE, row_ptr.data(),
-                      col.data(),   pattern.row_ptr.data(), pattern.col.data()};
+    c.pattern      = {pattern.rows, pattern.cols, pattern.nnz, SPMV_I32, SPMV_DEVICE, row_ptr.data(), col.data()};
     c.scalar_type  = SPMV_F64;
     c.values_space = SPMV_DEVICE;
     c.values       = values.data();
@@ -193,11 +192,11 @@ public:
   /* Seconds of a solve, including all work that it enqueued; a negative tolerance is never met */
   double solve(double tolerance, std::int64_t most, SpmvCgResult &result)
   {
-    const SpmvCgTest test = {SPMV_CG_PRECONDITIONED, {0, tolerance, 0, INFINITY, 0, most, -1, 0}};
+    const SpmvTest test = {0, 0, tolerance, 0, INFINITY, 0, most, -1, 0};
 
     p_.reset();
-    check(spmv_cg_start(cg_, p_.x.data(), p_.r.data(), p_.m.data(), &test, &p_.exec), p_.exec);
-    return wall_seconds_of([&] { check(spmv_cg_run(cg_, INT64_MAX, &result, &p_.exec), p_.exec); });
+    check(spmv_cg_start(cg_, p_.x.data(), p_.r.data(), p_.m.data(), SPMV_CG_PRECONDITIONED, &p_.exec), p_.exec);
+    return wall_seconds_of([&] { check(spmv_cg_run(cg_, INT64_MAX, &test, &result, &p_.exec), p_.exec); });
   }
   SpmvCgInfo info() const
   {
@@ -264,7 +263,7 @@ MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
       r["fault"] = e.what();
       result.faults++;
     }
-    std::fprintf(stderr, "  %s\n", r.text(0).c_str());
+    std::fprintf(stderr, "  %s\n", r.text().c_str());
     result.records.push_back(std::move(r));
   };
 

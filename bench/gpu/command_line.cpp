@@ -3,6 +3,7 @@
 */
 #include "command_line.hpp"
 #include "catalog.hpp"
+#include "gen_published.h"
 #include "readers.hpp"
 
 #include <stdexcept>
@@ -63,10 +64,12 @@ bool take_flag(CommandLine &c, const std::string &option)
 {
   if (option == "--no-peers") c.peers = false;
   else if (option == "--convert-once") c.convert_once = true;
-  else if (option == "--bounds") c.bounds = true;
   else if (option == "--list") c.list = true;
   else if (option == "--probe") c.probe = true;
   else if (option == "--statistics") c.statistics = true;
+  else if (option == "--counts") c.counts = true;
+  else if (option == "--shapes")
+    for (const auto &shape : published_shapes) c.matrices.push_back(std::string("shape:") + shape.name);
   else if (option == "--help") c.help = true;
   else return false;
   return true;
@@ -93,7 +96,8 @@ std::string usage()
   return "spmv_bench: sparse matrix times vector on one GPU, formats of the library against cuSPARSE\n"
          "  --set small|default|large   matrices of a set (default without --matrix, --file and --graph)\n"
          "  --matrix family[:size]      one matrix; may be given several times; --list shows the families\n"
-         "  --matrix shape:name         one of the shapes that fold_paper measures (shape:F1, ...)\n"
+         "  --matrix shape:name         one of the shapes of the Fold paper (shape:F1, ...); --shapes: all of them\n"
+         "  --counts                    fold_paper: only the sizes of the tables of fold (no GPU needed)\n"
          "  --file path                 PETSc binary, or Matrix Market (.mtx)\n"
          "  --graph path                node graph (int32 nodes, entries, pointers, neighbours)\n"
          "  --order keep,rcm,random     node orders of a graph (keep)\n"
@@ -101,7 +105,6 @@ std::string usage()
          "  --formats a:option=v,b      formats of the library (all with device kernels)\n"
          "  --no-peers                  without cuSPARSE\n"
          "  --convert-once              a single conversion, from the device, for sweeps over many options\n"
-         "  --bounds                    also lower bounds: the time to read values and columns and to gather x\n"
          "  --budget seconds            do not begin another matrix after this time\n"
          "  --out file                  results as JSON, rewritten after each matrix (standard output at the end)\n"
          "  --commit text               recorded in the results\n"
@@ -112,7 +115,7 @@ std::string usage()
          "GPU.\n";
 }
 
-CommandLine parse_command_line(int argc, const char *const *argv)
+CommandLine parse_command_line(int argc, const char *const *argv, const std::vector<std::string> &defaults)
 {
   CommandLine c;
 
@@ -125,7 +128,8 @@ CommandLine parse_command_line(int argc, const char *const *argv)
   for (const auto &order : c.orders)
     if (order != "keep" && order != "rcm" && order != "random")
       throw std::runtime_error("unknown order '" + order + "'");
-  if (c.matrices.empty() && c.files.empty() && c.graphs.empty()) c.matrices = matrix_set("default");
+  if (c.matrices.empty() && c.files.empty() && c.graphs.empty())
+    c.matrices = defaults.empty() ? matrix_set("default") : defaults;
   if (!c.write.empty() && matrix_sources(c).size() != 1) throw std::runtime_error("--write needs exactly one matrix");
   return c;
 }

@@ -16,12 +16,13 @@ struct CommandLine {
   std::vector<int>         dofs{3};
   std::string              out, commit = "unknown", write;
   double                   budget = 0; /* seconds; 0: unlimited */
-  bool peers = true, convert_once = false, bounds = false, list = false, probe = false, statistics = false,
+  bool peers = true, convert_once = false, counts = false, list = false, probe = false, statistics = false,
        help = false;
 };
 
-/* Throws std::runtime_error for wrong usage. Without any matrix, file or graph, matrices is the default set. */
-CommandLine parse_command_line(int argc, const char *const *argv);
+/* Throws std::runtime_error for wrong usage. Without any matrix, file or graph, matrices are `defaults`, or without them
+   the default set. */
+CommandLine parse_command_line(int argc, const char *const *argv, const std::vector<std::string> &defaults = {});
 std::string usage();
 
 /* A matrix that is made just before it is measured; name is for messages */

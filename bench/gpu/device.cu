@@ -86,7 +86,7 @@ Json machine_facts()
 {
   cudaDeviceProp properties;
   int            device = 0, driver = 0, runtime = 0, cusparse[3] = {0, 0, 0};
-  Json           facts = Json::object();
+  Json           facts = Json::object(true);
 
   BENCH_CUDA(cudaGetDevice(&device));
   BENCH_CUDA(cudaGetDeviceProperties(&properties, device));

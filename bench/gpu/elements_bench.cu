@@ -7,20 +7,25 @@
   points is the number of nodes along an edge of a cube: 65 gives 226 million entries. Reported for each list: seconds
   for the first and for later patterns, from a list on the device and on the host; seconds for inserting and for adding
   values, with the minimum of bytes moved; bytes held afterwards, and the peak while sorting. Unless --no-peers is
-  given, the same is done on the host with one thread, and pattern and values must have the same bits.
+  given, one thread of the host does the same by the standard library; pattern and values must have the same bits.
 */
 #include "command_line.hpp"
 #include "hooks.h"
 #include "results.hpp"
+#include "run_matrices.cuh"
 #include "timing.cuh"
 
 #include <gen_graph.h>
 #include <spmv_coo.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <iostream>
+#include <memory>
+#include <numeric>
+#include <vector>
 
 namespace bench
 {
@@ -97,9 +102,9 @@ struct Coo {
   SpmvCoo    *coo     = nullptr;
   SpmvPattern pattern = {};
 
-  Coo(SpmvSpace space, cudaStream_t stream)
+  explicit Coo(cudaStream_t stream)
   {
-    spmv_exec_init(&exec, space);
+    spmv_exec_init(&exec, SPMV_DEVICE);
     exec.stream = stream;
   }
   ~Coo() { spmv_coo_destroy(&coo); }
@@ -197,7 +202,7 @@ Json measure_device(const List &l, cudaStream_t stream, Result &result, int &fau
 {
   const auto        i = DeviceArray<std::int32_t>::copy_of(l.i), j = DeviceArray<std::int32_t>::copy_of(l.j);
   const SpmvCooList there = list_of(l, SPMV_DEVICE, i.data(), j.data());
-  Coo               coo(SPMV_DEVICE, stream);
+  Coo               coo(stream);
   Json              r = Json::object();
   std::int64_t      entries, bytes;
 
@@ -216,29 +221,60 @@ Json measure_device(const List &l, cudaStream_t stream, Result &result, int &fau
   return r;
 }
 
-template <class T>
-Array<T> copied(const void *from, std::int64_t n)
-{
-  Array<T> r(static_cast<std::size_t>(n));
+/* The CSR of a list by one thread of the host and the standard library. Place p has the entries entry[start[p]] ..
+   entry[start[p+1]-1], in the order of the list. */
+struct Places {
+  std::vector<std::size_t> entry, start;
+  Result                   csr;
 
-  std::memcpy(r.data(), from, r.bytes());
-  return r;
-}
+  explicit Places(const List &l) : entry(static_cast<std::size_t>(l.count))
+  {
+    const auto                rows = static_cast<std::size_t>(l.rows);
+    std::vector<std::size_t>  end(rows + 1); /* of the row before, until its entries are listed */
+    std::vector<std::int32_t> col;
+
+    csr.row_ptr = Array<std::int32_t>(rows + 1);
+    for (std::size_t k = 0; k < entry.size(); k++) end[static_cast<std::size_t>(l.i[k]) + 1]++;
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    for (std::size_t k = 0; k < entry.size(); k++) entry[end[static_cast<std::size_t>(l.i[k])]++] = k;
+    csr.row_ptr[0] = 0;
+    for (std::size_t row = 0, k = 0; row < rows; row++) {
+      const auto begin = entry.begin() + static_cast<std::ptrdiff_t>(k);
+      std::stable_sort(begin, entry.begin() + static_cast<std::ptrdiff_t>(end[row]),
+                       [&](std::size_t a, std::size_t b) { return l.j[a] < l.j[b]; });
+      for (const std::size_t first = k; k < end[row]; k++) {
+        if (k > first && l.j[entry[k]] == l.j[entry[k - 1]]) continue;
+        col.push_back(l.j[entry[k]]);
+        start.push_back(k);
+      }
+      csr.row_ptr[row + 1] = static_cast<std::int32_t>(col.size());
+    }
+    start.push_back(entry.size());
+    csr.col = Array<std::int32_t>(col.size());
+    std::copy(col.begin(), col.end(), csr.col.data());
+    csr.values = Array<double>(col.size());
+  }
+
+  void values(const Array<double> &v)
+  {
+    for (std::size_t p = 0; p + 1 < start.size(); p++) {
+      double sum = 0;
+      for (std::size_t k = start[p]; k < start[p + 1]; k++) sum += v[entry[k]];
+      csr.values[p] = sum;
+    }
+  }
+};
 
 Json measure_host(const List &l, const Result &device, int &faults)
 {
-  Coo    coo(SPMV_HOST, nullptr);
-  Json   r = Json::object();
-  Result own;
+  std::unique_ptr<Places> places;
+  Json                    r = Json::object();
 
   r["kernel"]         = "host";
-  r["pattern_s"]      = wall_seconds_of([&] { coo.make(list_of(l, SPMV_HOST, l.i.data(), l.j.data())); });
-  r["nnz"]            = coo.pattern.nnz;
-  own.values          = Array<double>(static_cast<std::size_t>(coo.pattern.nnz));
-  r["insert_s"]       = wall_seconds_of([&] { coo.values(l.v.data(), 0, own.values.data()); });
-  own.row_ptr         = copied<std::int32_t>(coo.pattern.row_ptr, coo.pattern.rows + 1);
-  own.col             = copied<std::int32_t>(coo.pattern.col, coo.pattern.nnz);
-  const bool the_same = own == device;
+  r["pattern_s"]      = wall_seconds_of([&] { places = std::make_unique<Places>(l); });
+  r["nnz"]            = static_cast<std::int64_t>(places->start.size() - 1);
+  r["insert_s"]       = wall_seconds_of([&] { places->values(l.v); });
+  const bool the_same = places->csr == device;
   r["same_as_device"] = the_same;
   faults += !the_same;
   return r;
@@ -251,7 +287,7 @@ MatrixResult measure(const std::string &name, const CommandLine &c, cudaStream_t
   Result       device;
   const auto   add = [&](Json r) {
     r["matrix"] = l.name;
-    std::fprintf(stderr, "  %s\n", r.text(0).c_str());
+    std::fprintf(stderr, "  %s\n", r.text().c_str());
     m.records.push_back(std::move(r));
   };
 
@@ -264,7 +300,7 @@ MatrixResult measure(const std::string &name, const CommandLine &c, cudaStream_t
   return m;
 }
 
-int run(CommandLine c)
+int run(const CommandLine &c)
 {
   const double begin  = wall_seconds();
   int          faults = 0;
@@ -292,18 +328,6 @@ int run(CommandLine c)
 
 int main(int argc, char **argv)
 {
-  std::string reason;
-
-  try {
-    bench::CommandLine c     = bench::parse_command_line(argc, argv);
-    bool               named = false;
-    for (int i = 1; i < argc; i++) named = named || !std::strcmp(argv[i], "--matrix");
-    if (!named) c.matrices = {std::begin(bench::DEFAULT_LISTS), std::end(bench::DEFAULT_LISTS)};
-    if (bench::usable_devices(reason) > 0) return bench::run(c);
-    std::fprintf(stderr, "elements_bench: no usable CUDA device: %s\n", reason.c_str());
-    return bench::NO_DEVICE;
-  } catch (const std::exception &e) {
-    std::fprintf(stderr, "elements_bench: %s\n", e.what());
-    return 1;
-  }
+  return bench::run_on_device("elements_bench", argc, argv,
+                              {std::begin(bench::DEFAULT_LISTS), std::end(bench::DEFAULT_LISTS)}, bench::run);
 }

@@ -70,30 +70,27 @@ struct Choice {
   SpmvOptions options;
 };
 
-enum class Source { device, device_with_host_pattern, host };
+enum class Source { device, host };
 const struct {
   Source      source;
   const char *name;
-} sources[] = {
-    {Source::device_with_host_pattern, "device_with_host_pattern"}, {Source::device, "device"}, {Source::host, "host"}};
+} sources[] = {{Source::device, "device"}, {Source::host, "host"}};
 
 SpmvCsr csr_from(const Problem &p, Source source)
 {
-  const bool device = source != Source::host, pattern = source == Source::device_with_host_pattern;
+  const bool device = source == Source::device;
   SpmvCsr    a{};
 
-  a.pattern.rows         = p.host.rows;
-  a.pattern.cols         = p.host.cols;
-  a.pattern.nnz          = p.host.nnz;
-  a.pattern.index_type   = SPMV_I32;
-  a.pattern.space        = device ? SPMV_DEVICE : SPMV_HOST;
-  a.pattern.row_ptr      = device ? p.device.row_ptr.data() : p.host.row_ptr.data();
-  a.pattern.col          = device ? p.device.col.data() : p.host.col.data();
-  a.pattern.host_row_ptr = pattern ? p.host.row_ptr.data() : nullptr;
-  a.pattern.host_col     = pattern ? p.host.col.data() : nullptr;
-  a.scalar_type          = SPMV_F64;
-  a.values_space         = a.pattern.space;
-  a.values               = device ? p.device.values.data() : p.host.values.data();
+  a.pattern.rows       = p.host.rows;
+  a.pattern.cols       = p.host.cols;
+  a.pattern.nnz        = p.host.nnz;
+  a.pattern.index_type = SPMV_I32;
+  a.pattern.space      = device ? SPMV_DEVICE : SPMV_HOST;
+  a.pattern.row_ptr    = device ? p.device.row_ptr.data() : p.host.row_ptr.data();
+  a.pattern.col        = device ? p.device.col.data() : p.host.col.data();
+  a.scalar_type        = SPMV_F64;
+  a.values_space       = a.pattern.space;
+  a.values             = device ? p.device.values.data() : p.host.values.data();
   return a;
 }
 

@@ -2,14 +2,16 @@
   petsc_bench.c - times MatMult() of several matrix types on one matrix: the overhead of the plugin over its kernels,
   with PETSc's own GPU types as peers
 
-     petsc_bench -f matrix.petsc -dll_append libpetscpack.so -types aijcusparse,sellcuda,aijrbp -json out.json
+     petsc_bench -f matrix.petsc -dll_append libpetscpack.so -types aijcusparse,sellcuda,aijrbp -json out.json [-changes]
 
   MatMult() of a GPU type returns before the product is done, so each batch ends with a wait for the device. The result
   of every type is compared with the product of MATAIJ on the host before it is timed. -first n also times the first n
-  products together, with the conversion in the first one. Exit status: 0 if all types that this PETSc has were right, 1
+  products together, with the conversion in the first one. -changes also times changes of the values, each with the
+  product after it. Exit status: 0 if all types that this PETSc has were right, 1
   if one was wrong or failed, 2 if this PETSc has none of them.
 */
 #include "../copy_vector.h"
+#include <json_text.h>
 #include <petscmat.h>
 #if PetscDefined(HAVE_DEVICE)
   #include <petscdevice.h>
@@ -20,6 +22,7 @@ static char help[] = "Times MatMult() of several matrix types on one matrix from
 
 #define MAX_TYPES   16
 #define MAX_BATCHES 200
+#define CHANGES     4
 #define WARM_UP     20 /* products; enough to end a trial of two formats */
 
 typedef struct {
@@ -27,7 +30,7 @@ typedef struct {
   PetscBool   present, ok;
   char        error[256];
   PetscReal   error_relative;
-  double      convert_us, first_us, median_us, least_us, most_us;
+  double      convert_us, first_us, median_us, least_us, most_us, change_us[CHANGES], changed_us[CHANGES];
 } Record;
 
 /* Waits until the device has done the work enqueued for A; for a host type, no device is touched */
@@ -93,8 +96,59 @@ static PetscErrorCode TimeProducts(Mat A, Vec x, Vec y, PetscInt batches, PetscI
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode Scale(Mat A, Vec d)
+{
+  (void)d;
+  return MatScale(A, 1.0001);
+}
+static PetscErrorCode Shift(Mat A, Vec d)
+{
+  (void)d;
+  return MatShift(A, 1e-4);
+}
+static PetscErrorCode AddDiagonal(Mat A, Vec d) { return MatDiagonalSet(A, d, ADD_VALUES); }
+static PetscErrorCode ScaleRows(Mat A, Vec d) { return MatDiagonalScale(A, d, NULL); }
+
+static const struct {
+  const char *name;
+  PetscErrorCode (*run)(Mat, Vec);
+} changes[CHANGES] = {
+    {"MatScale", Scale}, {"MatShift", Shift}, {"MatDiagonalSet", AddDiagonal}, {"MatDiagonalScale", ScaleRows}};
+
+/* The medians of each change and of the product after it */
+static PetscErrorCode TimeChanges(Mat A, Vec x, Vec y, PetscInt repeats, Record *r)
+{
+  double seconds[2][MAX_BATCHES];
+  Vec    d;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(y, &d));
+  PetscCall(VecSet(d, 1.0001));
+  for (int c = 0; c < CHANGES; c++) {
+    for (PetscInt k = -3; k < repeats; k++) { /* the first ones allocate */
+      PetscLogDouble time[3] = {0};
+      for (int part = 0; part < 3; part++) {
+        if (part == 1) PetscCall(changes[c].run(A, d));
+        if (part == 2) PetscCall(MatMult(A, x, y));
+        PetscCall(WaitForDevice(A));
+        PetscCall(PetscTime(&time[part]));
+        if (part && k >= 0) seconds[part - 1][k] = (double)(time[part] - time[part - 1]);
+      }
+    }
+    for (int part = 0; part < 2; part++) {
+      PetscCallMPI(
+          MPI_Allreduce(MPI_IN_PLACE, seconds[part], (PetscMPIInt)repeats, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+      qsort(seconds[part], (size_t)repeats, sizeof(double), CompareReals);
+    }
+    r->change_us[c]  = 1e6 * seconds[0][repeats / 2];
+    r->changed_us[c] = 1e6 * seconds[1][repeats / 2];
+  }
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(0);
+}
+
 /* Converts, compares with expected = A x of the host, and times */
-static PetscErrorCode MeasureType(Mat host, Vec x_host, Vec expected, const PetscInt counts[3], Record *r)
+static PetscErrorCode MeasureType(Mat host, Vec x_host, Vec expected, const PetscInt counts[4], Record *r)
 {
   Mat            A;
   Vec            x, y, difference;
@@ -123,7 +177,9 @@ static PetscErrorCode MeasureType(Mat host, Vec x_host, Vec expected, const Pets
   r->error_relative = norm > 0 ? error / norm : error;
   r->ok             = (PetscBool)(r->error_relative <= 1e3 * PETSC_MACHINE_EPSILON);
   if (r->ok) PetscCall(TimeProducts(A, x, y, counts[1], counts[2], r));
-  else PetscCall(PetscSNPrintf(r->error, sizeof r->error, "differs from the host by %g", (double)r->error_relative));
+  if (r->ok && counts[3]) PetscCall(TimeChanges(A, x, y, counts[1], r));
+  if (!r->ok)
+    PetscCall(PetscSNPrintf(r->error, sizeof r->error, "differs from the host by %g", (double)r->error_relative));
   PetscCall(VecDestroy(&difference));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -150,7 +206,7 @@ static PetscErrorCode WarmUp(Mat host, const char *type)
 }
 
 /* A failure of a type is recorded, and the other types still run */
-static PetscErrorCode MeasureOrRecord(Mat host, Vec x, Vec expected, const PetscInt counts[3], Record *r)
+static PetscErrorCode MeasureOrRecord(Mat host, Vec x, Vec expected, const PetscInt counts[4], Record *r)
 {
   char           name[64];
   PetscErrorCode code;
@@ -181,41 +237,50 @@ static PetscErrorCode MeasureOrRecord(Mat host, Vec x, Vec expected, const Petsc
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode WriteJson(const char *path, const char *matrix, Mat A, const Record *r, PetscInt count,
-                                const PetscInt counts[3])
+static void WriteRecord(JsonText *j, const Record *r, PetscBool with_changes)
 {
-  FILE       *file;
+  json_begin(j, NULL, '{');
+  json_string(j, "type", r->type);
+  json_bool(j, "ok", r->ok);
+  if (r->ok) {
+    JSON_NUMBERS(j, {"us", r->median_us}, {"least_us", r->least_us}, {"most_us", r->most_us},
+                 {"first_product_us", r->convert_us}, {"first_us", r->first_us},
+                 {"error_relative", (double)r->error_relative});
+    for (int c = 0; c < CHANGES && with_changes; c++) {
+      json_begin(j, changes[c].name, '{');
+      JSON_NUMBERS(j, {"change_us", r->change_us[c]}, {"product_us", r->changed_us[c]});
+      json_end(j);
+    }
+  } else {
+    json_bool(j, "present", r->present);
+    json_string(j, "error", r->error);
+  }
+  json_end(j);
+}
+
+static PetscErrorCode WriteJson(const char *path, const char *matrix, Mat A, const Record *r, PetscInt count,
+                                const PetscInt counts[4])
+{
+  JsonText    j = {.lines = 2};
+  char        petsc[32];
   MatInfo     info;
   PetscInt    rows, cols;
-  PetscMPIInt ranks;
+  PetscMPIInt rank, ranks;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   PetscCall(MatGetSize(A, &rows, &cols));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
-  PetscCall(PetscFOpen(PETSC_COMM_WORLD, path, "w", &file));
-  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
-                         "{\"petsc\": \"%d.%d.%d\", \"matrix\": \"%s\", \"ranks\": %d, \"rows\": %" PetscInt_FMT
-                         ", \"cols\": %" PetscInt_FMT ", \"nnz\": %.0f, \"first\": %" PetscInt_FMT
-                         ", \"batch\": %" PetscInt_FMT ", \"records\": [",
-                         PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, matrix, ranks, rows, cols,
-                         info.nz_used, counts[0], counts[2]));
-  for (PetscInt i = 0; i < count; i++) {
-    const char *separator = i ? "," : "";
-    if (r[i].ok)
-      PetscCall(
-          PetscFPrintf(PETSC_COMM_WORLD, file,
-                       "%s\n {\"type\": \"%s\", \"ok\": true, \"us\": %.4f, \"least_us\": %.4f, \"most_us\": %.4f, "
-                       "\"first_product_us\": %.1f, \"first_us\": %.1f, \"error_relative\": %.3e}",
-                       separator, r[i].type, r[i].median_us, r[i].least_us, r[i].most_us, r[i].convert_us,
-                       r[i].first_us, (double)r[i].error_relative));
-    else
-      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
-                             "%s\n {\"type\": \"%s\", \"ok\": false, \"present\": %s, \"error\": \"%s\"}", separator,
-                             r[i].type, r[i].present ? "true" : "false", r[i].error));
-  }
-  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "\n]}\n"));
-  PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
+  json_begin(&j, NULL, '{');
+  snprintf(petsc, sizeof petsc, "%d.%d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
+  JSON_STRINGS(&j, {"petsc", petsc}, {"matrix", matrix});
+  JSON_NUMBERS(&j, {"ranks", ranks}, {"rows", rows}, {"cols", cols}, {"nnz", info.nz_used}, {"first", counts[0]},
+               {"batch", counts[2]});
+  json_begin(&j, "records", '[');
+  for (PetscInt i = 0; i < count; i++) WriteRecord(&j, &r[i], counts[3] ? PETSC_TRUE : PETSC_FALSE);
+  PetscCheck(rank || !json_save(&j, path), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "cannot write %s", path);
+  json_free(&j);
   PetscFunctionReturn(0);
 }
 
@@ -245,7 +310,7 @@ int main(int argc, char **argv)
   char      path[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
   char     *chosen[MAX_TYPES];
   Record    records[MAX_TYPES] = {{0}};
-  PetscInt  count = MAX_TYPES, counts[3] = {1, 15, 50} /* first, batches, batch */, present = 0, wrong = 0;
+  PetscInt  count = MAX_TYPES, counts[4] = {1, 15, 50, 0} /* first, batches, batch, changes */, present = 0, wrong = 0;
   PetscBool has_file, has_types, decides;
   Mat       A;
   Vec       x, expected;
@@ -258,6 +323,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &counts[0], NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-batches", &counts[1], NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &counts[2], NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-changes", &decides));
+  counts[3] = decides;
   PetscCheck(has_file, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "no matrix is given: -f file");
   PetscCheck(counts[1] >= 1 && counts[1] <= MAX_BATCHES && counts[2] >= 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
              "-batches must be 1 to %d, -batch at least 1", MAX_BATCHES);

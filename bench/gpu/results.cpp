@@ -29,7 +29,7 @@ void Results::leave_out(const std::string &matrix, const std::string &reason)
 
 std::string Results::text() const
 {
-  Json all        = Json::object();
+  Json all        = Json::object(true);
   all["schema"]   = 1;
   all["header"]   = header_;
   all["matrices"] = matrices_;

@@ -29,7 +29,7 @@ public:
 private:
   void        write_file() const;
   std::string path_;
-  Json        header_, matrices_ = Json::array(), records_ = Json::array(), left_out_ = Json::array();
+  Json        header_, matrices_ = Json::array(true), records_ = Json::array(true), left_out_ = Json::array(true);
 };
 
 /* Makes, checks and measures each matrix, and adds its results; after `budget` seconds (0: unlimited) the other

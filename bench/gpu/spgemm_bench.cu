@@ -88,7 +88,7 @@ std::string compare(const Product &own, const Product &peer)
 
 SpmvPattern device_pattern(const Csr &host, const DeviceCsr &m)
 {
-  return {host.rows, host.cols, host.nnz, SPMV_I32, SPMV_DEVICE, m.row_ptr.data(), m.col.data(), nullptr, nullptr};
+  return {host.rows, host.cols, host.nnz, SPMV_I32, SPMV_DEVICE, m.row_ptr.data(), m.col.data()};
 }
 
 Json measure_own(SpmvSpgemmKind kind, const Csr &a, const Csr &p, cudaStream_t stream, Product &result, int &faults)
@@ -213,7 +213,7 @@ MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
     const auto add = [&](Json r) {
       r["matrix"]  = a.name;
       r["product"] = kind == SPMV_SPGEMM_AB ? "A P" : "P^T A P";
-      std::fprintf(stderr, "  %s\n", r.text(0).c_str());
+      std::fprintf(stderr, "  %s\n", r.text().c_str());
       m.records.push_back(std::move(r));
     };
     add(measure_own(kind, a, p, stream, own, m.faults));

@@ -18,7 +18,7 @@ constexpr double DAMPING = 0.6;
 
 SpmvPattern pattern_of(const Csr &m)
 {
-  return {m.rows, m.cols, m.nnz, SPMV_I32, SPMV_HOST, m.row_ptr.data(), m.col.data(), nullptr, nullptr};
+  return {m.rows, m.cols, m.nnz, SPMV_I32, SPMV_HOST, m.row_ptr.data(), m.col.data()};
 }
 
 void check(SpmvStatus status, const SpmvExec &exec)

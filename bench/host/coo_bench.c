@@ -10,6 +10,7 @@
   type: aij, or aijcusparse on a GPU. Reported is the minimum of the repeats.
 */
 #include "host_matrix.h"
+#include <json_text.h>
 #include <petscpack.h>
 #include <petsctime.h>
 
@@ -114,22 +115,25 @@ static PetscErrorCode MeasureOnce(const Entries *e, PetscBool first, Result *r, 
 static PetscErrorCode WriteJson(const char path[], const HostMatrix *m, const Result r[], PetscInt count,
                                 PetscInt repeat)
 {
-  FILE *file;
+  JsonText j = {.lines = 2};
+  char     petsc[32];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscFOpen(PETSC_COMM_SELF, path, "w", &file));
-  PetscCall(PetscFPrintf(
-      PETSC_COMM_SELF, file,
-      "{\"petsc\": \"%d.%d.%d\", \"matrix\": \"%s\", \"nonzeros\": %.0f, \"repeat\": %" PetscInt_FMT ", \"records\": [",
-      PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, m->name, (double)m->csr.pattern.nnz, repeat));
-  for (PetscInt i = 0; i < count; i++)
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, file,
-                           "%s\n {\"type\": \"%s\", \"assembly_ms\": %.3f, \"refresh_ms\": %.3f, \"product_ms\": %.3f, "
-                           "\"assembly_ratio\": %.4f, \"refresh_ratio\": %.4f}",
-                           i ? "," : "", r[i].type, 1e3 * r[i].assembly, 1e3 * r[i].refresh, 1e3 * r[i].product,
-                           r[i].assembly / r[0].assembly, r[i].refresh / r[0].refresh));
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "\n]}\n"));
-  PetscCall(PetscFClose(PETSC_COMM_SELF, file));
+  json_begin(&j, NULL, '{');
+  snprintf(petsc, sizeof petsc, "%d.%d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
+  JSON_STRINGS(&j, {"petsc", petsc}, {"matrix", m->name});
+  JSON_NUMBERS(&j, {"nonzeros", (double)m->csr.pattern.nnz}, {"repeat", repeat});
+  json_begin(&j, "records", '[');
+  for (PetscInt i = 0; i < count; i++) {
+    json_begin(&j, NULL, '{');
+    json_string(&j, "type", r[i].type);
+    JSON_NUMBERS(&j, {"assembly_ms", 1e3 * r[i].assembly}, {"refresh_ms", 1e3 * r[i].refresh},
+                 {"product_ms", 1e3 * r[i].product}, {"assembly_ratio", r[i].assembly / r[0].assembly},
+                 {"refresh_ratio", r[i].refresh / r[0].refresh});
+    json_end(&j);
+  }
+  PetscCheck(!json_save(&j, path), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "cannot write %s", path);
+  json_free(&j);
   PetscFunctionReturn(0);
 }
 

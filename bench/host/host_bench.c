@@ -13,10 +13,12 @@
   Under mpiexec all processes multiply a copy of the matrix at the same time, and the time of the slowest process
   counts. That is the speed that a program with one process per core gets when the cores share caches and memory.
 */
+#include "../first_line.h"
 #include "host_matrix.h"
 #include "check.h"
 #include "core/simd.h"
 #include "families.h"
+#include <json_text.h>
 #include <spmv_graph.h>
 #include <spmv_predict.h>
 #include <stdio.h>
@@ -306,7 +308,7 @@ static PetscErrorCode TimeAll(Subject *subject, int count, int rounds, Vec x, Ve
   PetscFunctionReturn(0);
 }
 
-static void report(const HostMatrix *matrix, const Subject *subject, int count, int rounds, FILE *json, int first)
+static void report(const HostMatrix *matrix, const Subject *subject, int count, int rounds, JsonText *json)
 {
   const SpmvPattern *p         = &matrix->csr.pattern;
   const int64_t      csr_bytes = spmv_csr_bytes(p, matrix->csr.scalar_type);
@@ -321,13 +323,12 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
          (long long)p->cols, (long long)p->nnz, 1e-6 * (double)csr_bytes);
   printf("  %-28s %9s %9s %7s %7s %8s %9s %9s\n", "", "min ms", "median ms", "bytes", "GB/s", "x aij", "x rival",
          "refresh");
-  if (json)
-    fprintf(json,
-            "%s\n  {\"matrix\": \"%s\", \"rows\": %lld, \"cols\": %lld, \"nnz\": %lld, \"csr_bytes\": %lld, "
-            "\"repeated\": %lld, \"loose\": %lld, \"uneven\": %lld, \"far\": %lld, \"kernels\": [",
-            first ? "" : ",", matrix->name, (long long)p->rows, (long long)p->cols, (long long)p->nnz,
-            (long long)csr_bytes, (long long)facts.repeated, (long long)facts.loose, (long long)facts.uneven,
-            (long long)facts.far);
+  json_begin(json, NULL, '{');
+  json_string(json, "matrix", matrix->name);
+  JSON_NUMBERS(json, {"rows", (double)p->rows}, {"cols", (double)p->cols}, {"nnz", (double)p->nnz},
+               {"csr_bytes", (double)csr_bytes}, {"repeated", (double)facts.repeated}, {"loose", (double)facts.loose},
+               {"uneven", (double)facts.uneven}, {"far", (double)facts.far});
+  json_begin(json, "kernels", '[');
   for (int i = 0; i < count; i++) {
     const Subject *s   = &subject[i];
     const double   min = s->ms[0], median = s->ms[rounds / 2];
@@ -337,21 +338,22 @@ static void report(const HostMatrix *matrix, const Subject *subject, int count, 
     printf("  %-28s %9.3f %9.3f %7.3f %7.2f %8.2f %9.2f %9.1f%s\n", s->name, min, median,
            (double)s->bytes / (double)csr_bytes, gb_s, of_aij, of_best, s->update_ms / min,
            s->plan && !s->analysis.accepted ? "  (would decline)" : "");
-    if (json)
-      fprintf(json,
-              "%s\n    {\"name\": \"%s\", \"own\": %s, \"accepted\": %s, \"bytes\": %lld, \"min_ms\": %.5g, "
-              "\"median_ms\": %.5g, \"gb_per_s\": %.3f, \"speed_vs_aij\": %.3f, \"speed_vs_aij_no_inodes\": %.3f, "
-              "\"speed_vs_best_rival\": %.3f, \"block_size\": %d, \"work_bytes\": %lld, \"analyze_ms\": %.4g, "
-              "\"build_ms\": %.4g, \"update_ms\": %.4g}",
-              i ? "," : "", s->name, s->plan ? "true" : "false", !s->plan || s->analysis.accepted ? "true" : "false",
-              (long long)s->bytes, min, median, gb_s, of_aij, of_plain, of_best, s->block_size,
-              (long long)(s->plan ? s->plan->memory.work_bytes : 0), s->analyze_ms, s->build_ms, s->update_ms);
+    json_begin(json, NULL, '{');
+    json_string(json, "name", s->name);
+    json_bool(json, "own", s->plan != NULL);
+    json_bool(json, "accepted", !s->plan || s->analysis.accepted);
+    JSON_NUMBERS(json, {"bytes", (double)s->bytes}, {"min_ms", min}, {"median_ms", median}, {"gb_per_s", gb_s},
+                 {"speed_vs_aij", of_aij}, {"speed_vs_aij_no_inodes", of_plain}, {"speed_vs_best_rival", of_best},
+                 {"block_size", s->block_size}, {"work_bytes", s->plan ? (double)s->plan->memory.work_bytes : 0},
+                 {"analyze_ms", s->analyze_ms}, {"build_ms", s->build_ms}, {"update_ms", s->update_ms});
+    json_end(json);
   }
-  if (json) fprintf(json, "]}");
+  json_end(json);
+  json_end(json);
   fflush(stdout);
 }
 
-static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, FILE *json, int first)
+static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, JsonText *json)
 {
   static Subject subject[MAX_SUBJECTS];
   int            count = 0;
@@ -373,7 +375,7 @@ static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, FILE *
   PetscCall(VecSetRandom(x, NULL));
   PetscCall(CheckAll(matrix, subject, count, x, y));
   PetscCall(TimeAll(subject, count, request->rounds, x, y));
-  if (rank == 0) report(matrix, subject, count, request->rounds, json, first);
+  if (rank == 0) report(matrix, subject, count, request->rounds, json);
   for (int i = 0; i < count; i++) PetscCall(FreeSubject(&subject[i]));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -381,43 +383,26 @@ static PetscErrorCode Measure(const Request *request, HostMatrix *matrix, FILE *
   PetscFunctionReturn(0);
 }
 
-/* The name of the processor from /proc/cpuinfo, else the machine type */
-static void processor_name(char *name, size_t size)
-{
-  FILE          *f = fopen("/proc/cpuinfo", "r");
-  struct utsname system;
-  char           line[256];
-  int            found = 0;
-
-  while (f && !found && fgets(line, sizeof line, f)) {
-    char *colon = strstr(line, ": ");
-    if (strncmp(line, "model name", 10) || !colon) continue;
-    colon[strcspn(colon, "\n")] = 0;
-    snprintf(name, size, "%s", colon + 2);
-    found = 1;
-  }
-  if (f) fclose(f);
-  if (!found) snprintf(name, size, "%s", uname(&system) == 0 ? system.machine : "unknown");
-}
-
-static FILE *open_json(const Request *request, int processes)
+static void begin_json(const Request *request, int processes, JsonText *json)
 {
   static const char *const isa[] = {[SPMV_ISA_BASE] = "base", [SPMV_ISA_AVX2] = "avx2", [SPMV_ISA_AVX512] = "avx512"};
   const time_t             today = time(NULL);
-  char                     date[32], cpu[256];
-  FILE                    *json = fopen(request->json, "w");
+  struct utsname           system;
+  char                     text[256];
 
-  if (!json) return NULL;
-  strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&today));
-  processor_name(cpu, sizeof cpu);
-  fprintf(json,
-          "{\"program\": \"host_bench\", \"date\": \"%s\", \"cpu\": \"%s\", \"isa\": \"%s\", \"compiler\": \"%s\",\n"
-          " \"petsc\": \"%d.%d.%d\", \"commit\": \"%s\", \"rounds\": %d, \"clock\": \"thread\", "
-          "\"processes\": %d,\n"
-          " \"results\": [",
-          date, cpu, isa[spmv_isa()], __VERSION__, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
-          request->commit, request->rounds, processes);
-  return json;
+  json_begin(json, NULL, '{');
+  json_string(json, "program", "host_bench");
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&today));
+  json_string(json, "date", text);
+  first_line("/proc/cpuinfo", "model name", text, sizeof text);
+  if (!text[0]) snprintf(text, sizeof text, "%s", uname(&system) == 0 ? system.machine : "unknown");
+  JSON_STRINGS(json, {"cpu", text}, {"isa", isa[spmv_isa()]}, {"compiler", __VERSION__});
+  snprintf(text, sizeof text, "%d.%d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
+  JSON_STRINGS(json, {"petsc", text}, {"commit", request->commit});
+  json_number(json, "rounds", request->rounds);
+  json_string(json, "clock", "thread");
+  json_number(json, "processes", processes);
+  json_begin(json, "results", '[');
 }
 
 static void list_all(void)
@@ -470,7 +455,7 @@ int main(int argc, char **argv)
 {
   Request     request = {.rounds = 15, .commit = "unknown"};
   HostMatrix  matrix;
-  FILE       *json         = NULL;
+  JsonText    json         = {.lines = 4};
   char       *no_options[] = {argv[0], NULL}, **own_argv = no_options; /* the arguments are not PETSc's */
   int         own_argc = 1, go_on;
   PetscMPIInt rank, size;
@@ -480,19 +465,15 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(ParseArguments(argc, argv, &request, &go_on));
-  if (go_on && request.json && rank == 0) {
-    json = open_json(&request, size);
-    PetscCheck(json, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "cannot write %s", request.json);
-  }
+  begin_json(&request, size, &json);
   for (int i = 0; go_on && i < request.generated_count + request.file_count; i++) {
     if (i < request.generated_count) PetscCall(HostMatrixGenerate(request.generated[i], &matrix));
     else PetscCall(HostMatrixLoad(request.file[i - request.generated_count], &matrix));
-    PetscCall(Measure(&request, &matrix, json, i == 0));
+    PetscCall(Measure(&request, &matrix, &json));
+    PetscCheck(rank || !request.json || !json_save(&json, request.json), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
+               "cannot write %s", request.json);
   }
-  if (json) {
-    fprintf(json, "]}\n");
-    fclose(json);
-  }
+  json_free(&json);
   PetscCall(PetscFinalize());
   PetscFunctionReturn(0);
 }

@@ -16,16 +16,14 @@ g ghost values and T1 the time on one GPU, an iteration of CG takes
 where c and b are fitted to the measurements on two GPUs. A cycle of GAMG has six exchanges on each level that is distributed:
 each costs c + b g + wait() with the ghost values and the product of its level.
 """
-import argparse
-import json
 import math
-import statistics
 import sys
 from pathlib import Path
 
-from mpi_table import put_between_marks
-
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from figures import fail, load, markdown, parser_of, phase_of, put_between_marks, save, seconds_of  # noqa: E402
+
 EXCHANGES_OF_A_LEVEL = 6  # 2 pre-smoothing steps less the one from zero, 2 post-smoothing, residual, restriction, interpolation
 
 
@@ -124,22 +122,14 @@ class Model:
         self.fixed, self.by_ghost = line_through(ghosts, left, weights)
 
 
-def read(path):
-    try:
-        return json.loads(Path(path).read_text())
-    except (OSError, ValueError) as error:
-        sys.exit(f"model.py: {path}: {error}")
-
-
 def per_iteration(content, title, solver):
     """Reads {matrix: (rows, us per iteration of aijrbp)} from results of mpi_table.py."""
     found = {}
     for results in (s["results"] for s in content["setups"] if s["title"] == title):
         rows = {m["name"]: m["rows"] for m in results["matrices"]}
         for cell in results["cells"]:
-            solve = next((p for p in cell["phases"] if p["name"] == "solve"), None)
-            if cell["type"] == "aijrbp" and cell["solver"] == solver and solve:
-                found[cell["matrix"]] = rows[cell["matrix"]], 1e6 * statistics.median(solve["seconds"]) / solve["iterations"]
+            if cell["type"] == "aijrbp" and cell["solver"] == solver and phase_of(cell, "solve"):
+                found[cell["matrix"]] = rows[cell["matrix"]], 1e6 * seconds_of(cell, "solve") / phase_of(cell, "solve")["iterations"]
     return found
 
 
@@ -184,11 +174,6 @@ def digits(us):
     return f"{us:,.0f}" if us >= 100 else f"{us:.1f}"
 
 
-def table(head, rows):
-    return ["| " + " | ".join(head) + " |", "| --- | --- | " + " | ".join(["---:"] * (len(head) - 2)) + " |"] + \
-        ["| " + " | ".join(row) + " |" for row in rows]
-
-
 def scaling_table(title, found):
     gpus = list(found[0]["us"])
     rows = []
@@ -196,7 +181,7 @@ def scaling_table(title, found):
         one = f["us"][1]
         cells = [digits(one)] + [f"{digits(f['us'][p])} ({one / f['us'][p]:.2f})" for p in gpus[1:]]
         rows.append([f["problem"], f["pc"], f"{f['rows'] / 1e6:g} M"] + cells)
-    return table(["problem", "preconditioner", title] + ["1 GPU"] + [f"{p} GPUs" for p in gpus[1:]], rows)
+    return markdown(["problem", "preconditioner", title] + ["1 GPU"] + [f"{p} GPUs" for p in gpus[1:]], rows, left=2)
 
 
 def text_of(result):
@@ -209,7 +194,7 @@ def text_of(result):
          f"{fit['alpha_us']:.1f} us and {1e6 * fit['beta_us_by_byte']:.1f} us more for each MB.", "",
          "**Check on two GPUs**, measured against calculated. Each CG time comes from a fit to the six other matrices, GAMG from the fit to all seven:",
          ""] +
-        table(["problem", "preconditioner", "rows", "measured", "calculated", "error"], checked) +
+        markdown(["problem", "preconditioner", "rows", "measured", "calculated", "error"], checked, left=2) +
         ["", "**Calculated, not measured: weak scaling**, in brackets the efficiency (1 = as fast as one GPU with its share of the rows):", ""] +
         scaling_table("rows per GPU", result["weak"]) +
         ["", "**Calculated, not measured: strong scaling**, in brackets how many times as fast as one GPU:", ""] +
@@ -220,7 +205,7 @@ def calculate(inputs, content):
     model, problems = Model(inputs), inputs["problems"]
     of_cg, of_gamg = take_measurements(problems, content)
     if len(of_cg) < 3:
-        sys.exit("model.py: CG was measured on one GPU and on two for fewer than three matrices")
+        fail("CG was measured on one GPU and on two for fewer than three matrices")
     layouts = [Layout(layout["grid"], layout["hosts"]) for layout in inputs["layouts"]]
     checked = check(model, of_cg, of_gamg)
     return {"schema": 1, "header": {"program": "model"}, "inputs": {k: v for k, v in inputs.items() if k != "problems"}, "check": checked,
@@ -230,15 +215,12 @@ def calculate(inputs, content):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("measured")
+    parser = parser_of(__doc__, results=1, json="FILE", document="FILE")
     parser.add_argument("--inputs", default=HERE / "model.json", metavar="FILE")
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--document", metavar="FILE")
     arguments = parser.parse_args()
-    result = calculate(read(arguments.inputs), read(arguments.measured))
+    result = calculate(load(arguments.inputs), load(arguments.results))
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
+        save(arguments.json, result)
     if arguments.document:
         put_between_marks(arguments.document, "model", text_of(result))
     if not (arguments.json or arguments.document):

@@ -71,7 +71,7 @@ class Program(unittest.TestCase):
     """Tests with the committed inputs and measurements."""
 
     def result(self):
-        return model.calculate(copy.deepcopy(model.read(HERE / "model.json")), model.read(HERE.parent / "results/h100-two-gpus.json"))
+        return model.calculate(copy.deepcopy(model.load(HERE / "model.json")), model.load(HERE.parent / "results/h100-two-gpus.json"))
 
     def test_two_gpus_are_near_the_measurement(self):
         checked = self.result()["check"]

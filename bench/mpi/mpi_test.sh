@@ -35,7 +35,7 @@ fi
 small=(-matrix stencil7:8 -types "aij,aijrbp" -solvers "products,cg_jacobi" -repeat 2 -steps 0 -changes 0)
 "$solve" "${small[@]}" -json "$folder/one.json" "${host[@]}" >"$folder/one.log"
 "$mpiexec" -n 2 "$solve" "${small[@]}" -json "$folder/two.json" -launcher "mpiexec -n 2" "${host[@]}" >"$folder/two.log"
-grep -q '"ranks": 2,.*"launcher": "mpiexec -n 2", "gpu_aware_mpi": false' "$folder/two.json"
+grep -q '"ranks": 2,' "$folder/two.json" && grep -q '"launcher": "mpiexec -n 2",' "$folder/two.json"
 python3 "$here/mpi_table.py" "$folder/mpi.json" --take "one=$folder/one.json" --take "two=$folder/two.json" --details "$folder/mpi.md"
 python3 "$here/mpi_table.py" "$folder/mpi.json" | cmp - "$folder/mpi.md"
 grep -qE '^\| product, .aijrbp. \| [0-9.]+ \| [0-9.]+ \([0-9.]+\) \|$' "$folder/mpi.md"

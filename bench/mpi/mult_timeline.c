@@ -14,6 +14,7 @@
   it. mpi_intervals.c records both.
 */
 #include "timeline.h"
+#include <json_text.h>
 #include <petscksp.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,29 +135,34 @@ static void DeviceText(char text[], size_t length)
 /* Writes one object per process, by rank; times are microseconds from the first recorded product of process 0 */
 static PetscErrorCode WriteProcess(FILE *file, PetscMPIInt rank, const char trouble[], uint64_t zero)
 {
-  const int   count     = intervals < MOST ? intervals : MOST;
-  const char *separator = "";
-  uint64_t    first     = UINT64_MAX;
-  char        device[300];
+  const int count = intervals < MOST ? intervals : MOST;
+  JsonText  j     = {.lines = 2};
+  uint64_t  first = UINT64_MAX;
+  char      text[300];
 
   PetscFunctionBeginUser;
-  DeviceText(device, sizeof device);
   for (int i = 0; i < count; i++)
     if (!strcmp(interval[i].row, "product") && interval[i].begin < first) first = interval[i].begin;
-  PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file,
-                                     "%s\n{\"rank\": %d, \"device\": \"%s\", \"trouble\": \"%s\", \"intervals\": [",
-                                     rank ? "," : "", rank, device, trouble ? trouble : ""));
+  json_begin(&j, NULL, '{');
+  json_number(&j, "rank", rank);
+  DeviceText(text, sizeof text);
+  JSON_STRINGS(&j, {"device", text}, {"trouble", trouble ? trouble : ""});
+  json_begin(&j, "intervals", '[');
   for (int i = 0; i < count; i++) {
     const Interval *p = &interval[i];
     if (p->begin < first) continue; /* of a warm-up call */
-    PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file,
-                                       "%s\n {\"row\": \"%s\", \"name\": \"%.200s\", \"begin\": %.3f, \"end\": %.3f}",
-                                       separator, p->row, p->name, 1e-3 * (double)(int64_t)(p->begin - zero),
-                                       1e-3 * (double)(int64_t)(p->end - zero)));
-    separator = ",";
+    json_begin(&j, NULL, '{');
+    json_string(&j, "row", p->row);
+    snprintf(text, sizeof text, "%.200s", p->name);
+    json_string(&j, "name", text);
+    JSON_NUMBERS(&j, {"begin", 1e-3 * (double)(int64_t)(p->begin - zero)},
+                 {"end", 1e-3 * (double)(int64_t)(p->end - zero)});
+    json_end(&j);
   }
-  PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file, "]}"));
+  json_end_all(&j);
+  PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file, "%s\n%s", rank ? "," : "", j.text));
   PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, file));
+  json_free(&j);
   PetscFunctionReturn(0);
 }
 
@@ -165,6 +171,7 @@ static PetscErrorCode WriteAll(const char path[], Mat A, PetscInt n, PetscInt it
 {
   PetscMPIInt rank, size;
   MatType     type;
+  JsonText    j    = {0};
   uint64_t    zero = UINT64_MAX;
   FILE       *file;
 
@@ -176,10 +183,14 @@ static PetscErrorCode WriteAll(const char path[], Mat A, PetscInt n, PetscInt it
     if (!strcmp(interval[i].row, "product") && interval[i].begin < zero) zero = interval[i].begin;
   PetscCallMPI(MPI_Bcast(&zero, 1, MPI_UINT64_T, 0, PETSC_COMM_WORLD));
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, path, "w", &file));
-  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
-                         "{\"schema\": 1, \"program\": \"mult_timeline\", \"type\": \"%s\", \"n\": %d, \"ranks\": %d, "
-                         "\"iterations\": %d, \"gpu_aware_mpi\": %s, \"processes\": [",
-                         type, (int)n, size, (int)iterations, aware ? "true" : "false"));
+  json_begin(&j, NULL, '{');
+  json_number(&j, "schema", 1);
+  JSON_STRINGS(&j, {"program", "mult_timeline"}, {"type", type});
+  JSON_NUMBERS(&j, {"n", n}, {"ranks", size}, {"iterations", iterations});
+  json_bool(&j, "gpu_aware_mpi", aware);
+  json_begin(&j, "processes", '[');
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%s", j.text)); /* each process writes its own part */
+  json_free(&j);
   PetscCall(WriteProcess(file, rank, trouble, zero));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "\n]}\n"));
   PetscCall(PetscFClose(PETSC_COMM_WORLD, file));

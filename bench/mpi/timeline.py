@@ -8,27 +8,18 @@ A message of NCCL is a kernel; a message of MPI counts from the MPI_Startall() t
 that waits for it. The longest kernel of a product is assumed to be that of the diagonal block, and later kernels those of the
 block of ghost values, except kernels of PETSc that pack and unpack messages.
 """
-import argparse
-import json
 import os.path
 import statistics
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # in a bundle all scripts are in one folder
+from figures import draw, load, markdown, parser_of, subplots  # noqa: E402
+
 PACKING = ("Pack", "Scatter", "Fetch", "Unpack", "gather_entries")
 COLORS = {"MatMult": "0.85", "MPI_Startall": "C3", "MPI_Waitall": "C1", "message": "C8", "packing": "C4",
           "diagonal block": "C0", "block of ghost values": "C9", "copy": "C2",
           "KSPSolve": "0.85", "sum": "C6", "vectors": "0.6"}
-
-
-def read(path):
-    try:
-        content = json.loads(Path(path).read_text())
-    except (OSError, ValueError) as error:
-        sys.exit(f"timeline.py: {path}: {error}")
-    if content.get("program") != "mult_timeline":
-        sys.exit(f"timeline.py: {path}: not a file of mult_timeline")
-    return content
 
 
 def title_of(content):
@@ -92,12 +83,10 @@ def numbers_of(process, iterations):
 
 
 def print_numbers(contents):
-    print("| run | process | product, µs | message, µs | diagonal block, µs | both at once, µs |")
-    print("| --- | --- | ---: | ---: | ---: | ---: |")
-    for content in contents:
-        for process in content["processes"]:
-            numbers = " | ".join(f"{number:.1f}" for number in numbers_of(process, content.get("iterations", 0)))
-            print(f"| {title_of(content)} | {process['rank']} on {process['device'] or 'the host'} | {numbers} |")
+    rows = [[title_of(content), f"{process['rank']} on {process['device'] or 'the host'}",
+             *(f"{number:.1f}" for number in numbers_of(process, content.get("iterations", 0)))]
+            for content in contents for process in content["processes"]]
+    print(*markdown(["run", "process", "product, µs", "message, µs", "diagonal block, µs", "both at once, µs"], rows, left=2), sep="\n")
     for content in contents:
         for process in content["processes"]:
             if process["trouble"]:
@@ -115,18 +104,10 @@ def bars_of(process):
     return bars + [(3, "copy", i) for i in intervals if i["row"] == "copy"]
 
 
-def draw(contents, path):
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("timeline.py: needs matplotlib: pip install matplotlib")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "mult_timeline"  # makes the file reproducible
-    from matplotlib import patches, pyplot
-
+def figure_of(contents):
     lanes = ("host", "message", "kernels", "copies")
-    figure, axes = pyplot.subplots(len(contents), 1, sharex=True, squeeze=False, layout="constrained",
-                                   figsize=(10, 0.6 + 2.2 * len(contents)))
+    figure, axes = subplots(len(contents), 1, (10, 0.6 + 2.2 * len(contents)), sharex=True, squeeze=False)
+    from matplotlib.patches import Patch
     used = {}
     for axis, content in zip(axes[:, 0], contents):
         zero = min(i["begin"] for process in content["processes"] for i in products_of(process)[-1])
@@ -141,21 +122,17 @@ def draw(contents, path):
         axis.set_title(title_of(content), fontsize="medium")
         axis.grid(axis="x", alpha=0.3)
     axes[-1, 0].set_xlabel("µs")
-    figure.legend(handles=[patches.Patch(color=color, label=name) for name, color in used.items()], loc="outside right upper",
+    figure.legend(handles=[Patch(color=color, label=name) for name, color in used.items()], loc="outside right upper",
                   fontsize="small")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    return figure
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+")
-    parser.add_argument("--image", metavar="FILE")
-    arguments = parser.parse_args()
-    contents = [read(path) for path in arguments.files]
+    arguments = parser_of(__doc__, image="FILE").parse_args()
+    contents = [load(path, "mult_timeline") for path in arguments.results]
     print_numbers(contents)
     if arguments.image:
-        draw(contents, arguments.image)
+        draw(arguments.image, lambda: figure_of(contents), salt="mult_timeline")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 
     fold_paper --out results.json                                       needs a GPU; --counts: only the first table
     bench/papers/fold_paper.py results.json [more.json ...]                  on standard output
-    bench/papers/fold_paper.py results.json --details bench/results/h200-fold-paper.md  the same as a file of its own
 
 If several files have a matrix, the last one counts. All our numbers come from the files. The paper's numbers are beside the
 matrix NAME, and beside shape:NAME, which has only the size and the row length distribution of NAME. The exit status is 1 if a
@@ -12,10 +11,11 @@ kernel was wrong or could not run, or a matrix could not be made.
 Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by algorithm with
 folding long rows and memory with gather functions.
 """
-import argparse
-import json
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from figures import fail, load, markdown, number, parser_of  # noqa: E402
 
 # Table 4, GFLOP/s in single precision: JDS on one GPU of an S1070 (read off a graph by the authors), Fold on a C1060
 TABLE_4 = {
@@ -35,20 +35,11 @@ CSR = ("cusparse_csr_alg1", "cusparse_csr_alg2")
 SCALARS = ("single", "double")
 
 
-def fail(message):
-    sys.exit(f"fold_paper.py: {message}")
-
-
 def read(paths):
     """Header of the last file, matrices by name, records by (matrix, kernel, scalar), and faults."""
     header, matrices, records, faults = {}, {}, {}, []
     for path in paths:
-        try:
-            content = json.loads(Path(path).read_text())
-        except (OSError, ValueError) as error:
-            fail(f"{path}: {error}")
-        if content.get("schema") != 1 or content["header"].get("program") != "fold_paper":
-            fail(f"{path}: not a result file of fold_paper")
+        content = load(path, "fold_paper")
         header = content["header"]
         matrices.update((m["name"], m) for m in content["matrices"])
         records.update(((r["matrix"], r["kernel"], r["scalar"]), r) for r in content["records"])
@@ -63,12 +54,11 @@ def published(name):
 
 
 def table(head, rows):
-    line = "| " + " | ".join(head) + " |"
-    return "\n".join([line, "| --- |" + " ---: |" * (len(head) - 1)] + ["| " + " | ".join(row) + " |" for row in rows])
+    return "\n".join(markdown(head, rows))
 
 
 def numbers(values, form="{:g}"):
-    return ["-" if v is None else form.format(v) for v in values]
+    return [number(v, missing="-", form=form) for v in values]
 
 
 def mean(values):
@@ -143,16 +133,9 @@ def report(header, matrices, records):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", nargs="+", help="result files of fold_paper")
-    parser.add_argument("--details", metavar="FILE", help="write the tables to a file")
-    options = parser.parse_args()
+    options = parser_of(__doc__).parse_args()
     header, matrices, records, faults = read(options.results)
-    text = report(header, matrices, records)
-    if options.details:
-        Path(options.details).write_text(text + "\n")
-    else:
-        print(text)
+    print(report(header, matrices, records))
     if faults:
         fail("matrices and kernels that failed:\n  " + "\n  ".join(faults))
 

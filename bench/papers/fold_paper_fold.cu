@@ -59,15 +59,13 @@ SpmvCsr device_csr(const TypedMatrix<T> &m)
 {
   SpmvCsr a{};
 
-  a.pattern              = host_pattern(m.host);
-  a.pattern.space        = SPMV_DEVICE;
-  a.pattern.host_row_ptr = a.pattern.row_ptr;
-  a.pattern.host_col     = a.pattern.col;
-  a.pattern.row_ptr      = m.row_ptr.data();
-  a.pattern.col          = m.col.data();
-  a.scalar_type          = sizeof(T) == 4 ? SPMV_F32 : SPMV_F64;
-  a.values_space         = SPMV_DEVICE;
-  a.values               = m.values.data();
+  a.pattern         = host_pattern(m.host);
+  a.pattern.space   = SPMV_DEVICE;
+  a.pattern.row_ptr = m.row_ptr.data();
+  a.pattern.col     = m.col.data();
+  a.scalar_type     = sizeof(T) == 4 ? SPMV_F32 : SPMV_F64;
+  a.values_space    = SPMV_DEVICE;
+  a.values          = m.values.data();
   return a;
 }
 

@@ -8,10 +8,11 @@ Printed for each matrix: the fastest (q, r) and its time; the automatic choice a
 authors' table (uniform, q = 1.5); the tables without folding (sliced and uniform); and the fastest kernel of cuSPARSE. The exit
 status is 1 if an automatic choice takes more than 3% longer than the fastest (q, r).
 """
-import argparse
-import json
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # in a bundle all scripts are in one folder
+from figures import fail, load, number, parser_of  # noqa: E402
 
 Q = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 6)
 R = (0, 1, 2)
@@ -33,15 +34,7 @@ def read(paths):
     """Times in microseconds by matrix and kernel, of kernels with right results; and the best peer by matrix."""
     times, peers = {}, {}
     for path in paths:
-        try:
-            content = json.loads(Path(path).read_text())
-        except (OSError, ValueError) as error:
-            sys.exit(f"fold_sweep.py: {path}: {error}")
-        if content.get("schema") != 1:
-            sys.exit(f"fold_sweep.py: {path}: not a result file of spmv_bench (schema {content.get('schema')})")
-        for record in content["records"]:
-            if not record.get("ok"):
-                continue
+        for record in (r for r in load(path, None)["records"] if r.get("ok")):
             matrix, kernel = record["matrix"], record["kernel"]
             times.setdefault(matrix, {})[kernel] = record["us"]
             if not record["own"] and record["us"] < peers.get(matrix, (float("inf"), ""))[0]:
@@ -55,10 +48,6 @@ def fastest(by_kernel):
     if UNFOLDED in by_kernel:
         swept[(1000000, 0)] = by_kernel[UNFOLDED]
     return min(swept.items(), key=lambda item: item[1]) if swept else (None, None)
-
-
-def cell(value, form="{:.1f}"):
-    return "-" if value is None else form.format(value)
 
 
 def print_table(times, peers):
@@ -75,25 +64,22 @@ def print_table(times, peers):
             slow.append(matrix)
         peer, peer_name = peers.get(matrix, (None, ""))
         print(f"{matrix:24} {setting[0]:8g} {setting[1]:5g} {best:9.1f} {automatic:9.1f} {automatic / best:8.3f} "
-              f"{cell(by_kernel.get(PUBLISHED)):>9} {cell(by_kernel.get(UNFOLDED)):>9} {cell(by_kernel.get(ELL)):>9} "
-              f"{cell(peer):>13}  {peer_name}")
+              f"{number(by_kernel.get(PUBLISHED), 1, '-'):>9} {number(by_kernel.get(UNFOLDED), 1, '-'):>9} {number(by_kernel.get(ELL), 1, '-'):>9} "
+              f"{number(peer, 1, '-'):>13}  {peer_name}")
     return slow
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", nargs="*", help="result files of spmv_bench")
-    parser.add_argument("--formats", action="store_true", help="print the list for spmv_bench --formats")
+    parser = parser_of(__doc__, "*", formats="")
     options = parser.parse_args()
     if options.formats:
         print(",".join([AUTOMATIC, UNFOLDED, PUBLISHED, ELL] + list(grid())))
         return
     if not options.results:
         parser.error("result files, or --formats")
-    times, peers = read(options.results)
-    slow = print_table(times, peers)
+    slow = print_table(*read(options.results))
     if slow:
-        sys.exit("fold_sweep.py: more than 3% from the fastest (q, r): " + ", ".join(slow))
+        fail("more than 3% from the fastest (q, r): " + ", ".join(slow))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,8 @@
   fold_tables - the quantities of the paper on the Fold method that need no GPU, and a sweep over (q, r), which the
   paper does not have, by predicted cost.
 
-    fold_tables [FILE.petsc ...]
-
   The matrices are row lengths drawn from Beta distributions with the mean, the maximum and the standard deviation of
-  the paper's Table 3, and the given files (PETSc's binary format, 32-bit indices; only row lengths are read). Two
-  tables:
+  the paper's Table 3; fold_paper --counts --file takes others. Two tables:
 
     fold    at q = 1.5, r = 0: table rows / rows, and the length of the inner loop, longest row / w, as in the paper's
             Table 4; bytes of a product in single precision, on which the times of Table 5 are based
@@ -17,14 +14,11 @@
   Source: N. Tanabe, J. Kogou, Y. Ogawa, M. Takata and K. Joe, acceleration of sparse matrix-vector product by algorithm
   with folding long rows and memory with gather functions.
 */
-#include "fold/fold.h"
+#include "papers/fold_published.h"
 #include "gen_published.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { MATRICES_MAX = 64 };
 
 typedef struct {
   char     name[64];
@@ -45,37 +39,6 @@ static int draw_lengths(int shape, Lengths *lengths)
   return lengths->row_ptr != NULL;
 }
 
-static int32_t big_endian(const unsigned char *b)
-{
-  return (int32_t)((uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]);
-}
-
-static int read_lengths(const char *path, Lengths *lengths)
-{
-  enum { MAT_FILE_CLASSID = 1211216 };
-  unsigned char head[16], *block = NULL;
-  const char   *slash = strrchr(path, '/');
-  FILE         *file  = fopen(path, "rb");
-  int           ok    = file && fread(head, 1, 16, file) == 16 && big_endian(head) == MAT_FILE_CLASSID;
-
-  lengths->row_ptr = NULL;
-  snprintf(lengths->name, sizeof lengths->name, "%.*s", 63, slash ? slash + 1 : path);
-  if (ok) {
-    lengths->rows    = big_endian(head + 4);
-    block            = malloc((size_t)lengths->rows * 4 + 1);
-    lengths->row_ptr = malloc((size_t)(lengths->rows + 1) * sizeof(int64_t));
-    ok = block && lengths->row_ptr && fread(block, 4, (size_t)lengths->rows, file) == (size_t)lengths->rows;
-  }
-  if (ok) {
-    lengths->row_ptr[0] = 0;
-    for (int64_t i = 0; i < lengths->rows; i++)
-      lengths->row_ptr[i + 1] = lengths->row_ptr[i] + big_endian(block + 4 * i);
-  }
-  if (file) fclose(file);
-  free(block);
-  return ok;
-}
-
 /* ---- tables ---- */
 
 /* The sizes of the table that a plan with these options would have */
@@ -94,7 +57,7 @@ static FoldSizes sizes_of(const Lengths *m, double q, double r, int layout, Spmv
   options.value[FOLD_OPTION_Q]      = q;
   options.value[FOLD_OPTION_R]      = r;
   options.value[FOLD_OPTION_LAYOUT] = layout;
-  if (fold_analyze_rows(m->row_ptr, &pattern, scalar, SPMV_DEVICE, &options, &exec, &sizes, &arrays)) {
+  if (fold_analyze_rows(m->row_ptr, &pattern, scalar, SPMV_DEVICE, fold_given(&options), &exec, &sizes, &arrays)) {
     fprintf(stderr, "fold_tables: %s\n", exec.message);
     exit(1);
   }
@@ -131,10 +94,16 @@ static void print_fold(const Lengths *m, int count)
   printf("%-18s rows x 1.2 on the average, loop / 3.0 on the average, / 5.3 at best\n", "published");
 }
 
+static int64_t width_of(const FoldHistogram *h, double q, double r)
+{
+  SpmvOptions options = {.value = {[FOLD_OPTION_Q] = q, [FOLD_OPTION_R] = r}};
+  return fold_width(h, &options);
+}
+
 /* The predicted time with the best order of rows, which the sweep chooses as the format does */
 static double predicted_time(const FoldHistogram *h, double q, double r)
 {
-  const int64_t w = fold_width(h, q, r);
+  const int64_t w = width_of(h, q, r);
 
   return fmin(fold_predict(h, FOLD_NATURAL, w, SPMV_F64, SPMV_DEVICE).time,
               fold_predict(h, FOLD_SORTED, w, SPMV_F64, SPMV_DEVICE).time);
@@ -170,26 +139,21 @@ static int print_sweep(const Lengths *m, int count)
       }
     const double time = automatic_time(&h, &s);
     printf("%-18s | %6.2f %6.2f %6lld %10.1f | %6lld %-8s %10.1f | %7.3f %10.1f\n", m->name, best_q, best_r,
-           (long long)fold_width(&h, best_q, best_r), best, (long long)s.width, order[s.order], time, time / best,
+           (long long)width_of(&h, best_q, best_r), best, (long long)s.width, order[s.order], time, time / best,
            predicted_time(&h, 1.5, 0));
     good = good && time <= 1.03 * best;
   }
   return good;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-  Lengths matrix[MATRICES_MAX];
+  Lengths matrix[PUBLISHED_SHAPES];
   int     count = 0, good;
 
   for (; count < PUBLISHED_SHAPES; count++)
     if (!draw_lengths(count, &matrix[count])) {
       fprintf(stderr, "fold_tables: out of memory\n");
-      return 1;
-    }
-  for (int i = 1; i < argc && count < MATRICES_MAX; i++, count++)
-    if (!read_lengths(argv[i], &matrix[count])) {
-      fprintf(stderr, "fold_tables: %s: not a PETSc binary matrix with 32-bit indices\n", argv[i]);
       return 1;
     }
   print_fold(matrix, count);

@@ -8,10 +8,12 @@ does not wait for the device, unless the event itself does: KSPSolve does, MatMu
 with the output of -ksp_converged_reason, the iterations of the last solve are recorded, too.
 """
 import csv
-import json
 import re
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # in a bundle all scripts are in one folder
+from figures import save  # noqa: E402
 
 EVENTS = ("KSPSetUp", "KSPSolve", "KSPSolve_FS_0", "PCSetUp", "PCSetUpOnBlocks", "PCApply", "MGDevSetUp", "MGDevCycle", "PCGAMGCreateG", "GAMG Coarsen", "PCGAMGProl", "PCGAMGOptProl",
           "PCGAMGCreateL", "GAMG PtAP", "MatMult", "MatMultAdd", "MatMultTranspose", "MatResidual", "MatPtAPSymbolic", "MatPtAPNumeric",
@@ -67,7 +69,7 @@ def main():
         if not run["events"]:
             run.setdefault("error", "no event was logged")
         runs.append(run)
-    Path(sys.argv[1]).write_text(json.dumps({"schema": 1, "header": {"program": "solve_log"}, "runs": runs}, indent=1) + "\n")
+    save(sys.argv[1], {"schema": 1, "header": {"program": "solve_log"}, "runs": runs})
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Makes tables and an image of the results of solve_bench.
+"""Makes tables of the results of solve_bench.
 
     bench/solve/solve_table.py solve.json [more.json ...]                      tables as Markdown, on standard output
-    bench/solve/solve_table.py solve.json --details bench/results/h200-solve.md  the same as a file of its own
-    bench/solve/solve_table.py solve.json --image solve.svg                    totals as bars (matplotlib)
+    bench/solve/solve_table.py solve.json --details solve.md                  the same as a file of its own
     bench/solve/solve_table.py part.json ... --merge solve.json                one file of many
     bench/solve/solve_table.py solve.json --check                              complete and right, or exit status 1
 
@@ -11,11 +10,13 @@ If several files have a matrix with a type and a solver, the last one counts; fi
 medians of repetitions. Numbers in brackets are the speedup over the reference: --reference (aijcusparse), or the first type if
 there is no such type.
 """
-import argparse
 import json
 import statistics
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # in a bundle all scripts are in one folder
+from figures import load, markdown, milliseconds, parser_of, phase_of, program_of, seconds_of  # noqa: E402
 
 PHASES = (
     ("list", "rows and columns of the list"), ("pattern", "MatSetPreallocationCOO"), ("first_values", "first MatSetValuesCOO"),
@@ -39,28 +40,17 @@ OF_ELEMENTS = {"list", "pattern", "element_values", "first_values", "solver", "s
 LOOPS = {"setvalues": "MatSetValues", "coo_host": "COO on the host", "coo_device": "COO on the device"}
 
 
-def fail(message):
-    sys.exit(f"solve_table.py: {message}")
-
-
 class Results:
     """Cells by (matrix, solver, type); matrices and types in the order of the files; the header of the last file."""
 
     def __init__(self, paths):
         self.header, self.matrices, self.cells, self.runs, self.types, self.solvers = {}, {}, {}, [], [], []
         for path in paths:
-            try:
-                content = json.loads(Path(path).read_text())
-            except (OSError, ValueError) as error:
-                fail(f"{path}: {error}")
-            self.take(path, content)
+            self.take(load(path, "solve_bench", "solve_log"))
 
-    def take(self, path, content):
-        program = content.get("header", {}).get("program")
-        if content.get("schema") != 1 or program not in ("solve_bench", "solve_log"):
-            fail(f"{path}: not a result file of solve_bench or solve_log.py")
+    def take(self, content):
         self.runs += content.get("runs", [])
-        if program == "solve_log":
+        if program_of(content) == "solve_log":
             return
         self.header = content["header"]
         self.matrices.update((m["name"], m) for m in content["matrices"])
@@ -74,15 +64,6 @@ class Results:
         everything = {"schema": 1, "header": self.header | {"program": "solve_bench"}, "matrices": list(self.matrices.values()),
                       "cells": list(self.cells.values()), "runs": self.runs}
         return json.dumps(everything, indent=1) + "\n"
-
-
-def phase_of(cell, name):
-    return next((p for p in (cell or {}).get("phases", []) if p["name"] == name), None)
-
-
-def seconds_of(cell, name):
-    phase = phase_of(cell, name)
-    return statistics.median(phase["seconds"]) if phase and phase["seconds"] and "error" not in phase else None
 
 
 def iterations_of(cell):
@@ -131,20 +112,8 @@ def peak_bytes(cell):
     return max(values, default=None)
 
 
-def milliseconds(seconds):
-    value = 1e3 * seconds
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-
 def with_ratio(seconds, reference):
-    if seconds is None:
-        return "–"
-    ratio = f" ({reference / seconds:.2f})" if reference is not None and seconds > 0 else ""
-    return milliseconds(seconds) + ratio
-
-
-def markdown(head, rows):
-    return ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * (len(head) - 1)] + ["| " + " | ".join(r) + " |" for r in rows]
+    return milliseconds(seconds) + (f" ({reference / seconds:.2f})" if reference is not None and seconds else "")
 
 
 class Table:
@@ -276,59 +245,8 @@ def faults(results):
     return found
 
 
-def draw(results, path, reference):
-    """Draws for each matrix and solver the speedup of the warm solve and of the steps over the reference."""
-    try:
-        import matplotlib
-    except ImportError:
-        fail("needs matplotlib: pip install matplotlib")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "solve_bench"  # makes the file reproducible
-    from matplotlib import patches, pyplot
-
-    panels = [("a warm solve", lambda cell: seconds_of(cell, "solve")),
-              ("PCSetUp with new values", lambda cell: seconds_of(cell, "setup_new_values_again")),
-              ("a later step by MatSetValues", lambda cell: seconds_per_step(cell, "setvalues")),
-              ("a later step by COO on the device", lambda cell: seconds_per_step(cell, "coo_device"))]
-    problems = [key for key in dict.fromkeys(key[:2] for key in results.cells) if key[1] != "products"]
-    base = reference if reference in results.types else results.types[0]
-    others = [t for t in results.types if t != base]
-    height = 0.8 / max(len(others), 1)
-
-    def speeds(value, name):
-        times = [(i, value(results.cells.get((*key, base))), value(results.cells.get((*key, name))))
-                 for i, key in enumerate(problems)]
-        return [(i, theirs / ours) for i, theirs, ours in times if theirs and ours]
-
-    panels = [(title, value) for title, value in panels if any(speeds(value, name) for name in others)]
-    if not panels:
-        fail(f"no time of {base} and of another type: nothing to draw")
-    figure, axes = pyplot.subplots(1, len(panels), sharey=True, squeeze=False, layout="constrained",
-                                   figsize=(4 * len(panels), 1.5 + len(problems) * max(0.4, 0.14 * len(others))))
-    axes = axes[0]
-    for axis, (title, value) in zip(axes, panels):
-        for k, name in enumerate(others):
-            bars = speeds(value, name)
-            axis.barh([i + (k + 0.5) * height - 0.4 for i, _ in bars], [v for _, v in bars], height, color=f"C{k}")
-        axis.axvline(1, color="black", linewidth=1)
-        axis.set_title(title)
-        axis.set_xlabel(f"times as fast as {base}")
-        axis.grid(axis="x", alpha=0.3)
-    axes[0].set_yticks(range(len(problems)), [f"{matrix}, {solver}" for matrix, solver in problems])
-    axes[0].set_ylim(len(problems) - 0.5, -0.5)
-    colors = [patches.Patch(color=f"C{k}", label=name) for k, name in enumerate(others)]
-    axes[-1].legend(handles=colors, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+")
-    parser.add_argument("--details", metavar="FILE")
-    parser.add_argument("--image", metavar="FILE")
-    parser.add_argument("--merge", metavar="FILE")
-    parser.add_argument("--check", action="store_true")
+    parser = parser_of(__doc__, details="FILE", merge="FILE", check="")
     parser.add_argument("--reference", default="aijcusparse")
     arguments = parser.parse_args()
     results = Results(arguments.results)
@@ -336,13 +254,11 @@ def main():
         Path(arguments.merge).write_text(results.as_json())
     if arguments.details:
         Path(arguments.details).write_text(tables(results, arguments.reference))
-    if arguments.image:
-        draw(results, arguments.image, arguments.reference)
     if arguments.check:
         found = faults(results)
         print("\n".join(found) if found else f"{len(results.cells)} cells are complete and right")
         sys.exit(bool(found))
-    if not (arguments.merge or arguments.details or arguments.image):
+    if not (arguments.merge or arguments.details):
         print(tables(results, arguments.reference), end="")
 
 

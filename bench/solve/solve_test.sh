@@ -37,10 +37,6 @@ python3 "$table" "$folder/all.json" --details "$folder/all.md"
 for row in 'solve, ms' 'PCSetUp with new values, ms' '2 steps by COO on the host, ms' 'first transposed product, ms'; do
   grep -q -F "$row" "$folder/all.md" || { echo "the table has no row '$row'"; exit 1; }
 done
-if python3 -c 'import matplotlib' 2>/dev/null; then
-  python3 "$table" "$folder/all.json" --image "$folder/all.svg" --reference aij
-  test -s "$folder/all.svg"
-fi
 
 # An unknown type affects only its own cells
 "$@" "$program" -matrix stencil7:8 -types nosuchtype,aij -solvers products,cg_jacobi -repeat 1 -steps 1 -loops setvalues \

@@ -7,7 +7,7 @@
 #ifndef SPMV_DIA_H
 #define SPMV_DIA_H
 
-#include "core/format.h"
+#include "plan/plan.h"
 
 typedef struct {
   SpmvPlan base;

@@ -20,7 +20,8 @@ DEFAULTS = (
     Default("types", "-petscpack_replace", "aij", "matrices are PETSc's own"),
     Default("cg", "-petscpack_replace", "cg", "CG is PETSc's own"),
     Default("gmres", "-petscpack_replace", "gmres", "GMRES, the default of PETSc's solvers, is PETSc's own"),
-    Default("summary", "-petscpack_summary", "", "no line at the end"),
+    Default("richardson", "-petscpack_replace", "richardson", "Richardson's iteration is PETSc's own"),
+    Default("summary", "-petscpack_summary", "", "no summary at the end"),
 )
 
 

@@ -1,6 +1,7 @@
 /* Stubs for a library without CUDA of the functions of .cu files that C files call: no device, and a message that says
    why. */
 #include "device/memory.h"
+#include "engine/project.h"
 #include "plan/plan.h"
 #include <spmv_nccl.h>
 #include <stdio.h>
@@ -13,16 +14,17 @@ static const char *const no_cuda = "petscpack was built without CUDA: build it w
 
 static SpmvStatus no_device(SpmvExec *exec) { return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s", no_cuda); }
 
-void *spmv_device_alloc_default(int64_t bytes) { return NULL; }
+void *spmv_device_alloc_for(SpmvUse use, int64_t bytes, void *stream) { return NULL; }
 
-void spmv_device_free_default(void *block) {}
-
-int spmv_device_number(void) { return -1; }
+void spmv_device_free_default(int blocks, void *const block[]) {}
+void spmv_device_free_on(void *block, void *stream) {}
 
 SpmvStatus spmv_device_scale(int64_t n, SpmvScalar scalar, const void *beta, void *y, SpmvExec *exec)
 {
   return no_device(exec);
 }
+
+SpmvStatus spmv_device_round(const double *v, float *rounded, int64_t n, SpmvExec *exec) { return no_device(exec); }
 
 SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *options, SpmvExec *exec) { return no_device(exec); }
 
@@ -66,6 +68,11 @@ SpmvStatus spmv_pinned_alloc(SpmvExec *exec, int64_t bytes, void **block)
 
 void spmv_pinned_free(void *block) {}
 
+void *spmv_shared_alloc(int64_t bytes) { return NULL; }
+void  spmv_shared_free(void *block) {}
+int   spmv_shared_holds(const void *p) { return 0; }
+void  spmv_shared_least(int64_t bytes) {}
+
 SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
                      SpmvExec *exec)
 {
@@ -74,9 +81,13 @@ SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace f
   return SPMV_SUCCESS;
 }
 
-void spmv_staging_release(void) {}
-void spmv_device_keep(int64_t bytes) {}
-void spmv_device_release(void) {}
+void    spmv_staging_release(void) {}
+void    spmv_device_keep(int64_t bytes) {}
+void    spmv_device_release(void) {}
+void    spmv_scratch_hold(void) {}
+void    spmv_scratch_release(void) {}
+void    spmv_scratch_trim(void) {}
+int64_t spmv_scratch_bytes(void) { return 0; }
 
 SpmvStatus spmv_stream_wait(SpmvExec *exec) { return SPMV_SUCCESS; }
 
@@ -103,6 +114,8 @@ SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double
 {
   return no_device(exec);
 }
+
+SpmvStatus spmv_project(const SpmvProjection *p, void *x, SpmvExec *exec) { return no_device(exec); }
 
 int64_t spmv_device_place(void) { return -1; }
 

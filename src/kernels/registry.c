@@ -1,4 +1,4 @@
-/* The table of formats, expanded from formats.def, and the check that each format is complete. */
+/* The tables of formats and papers, expanded from formats.def and papers.def, and the check that each is complete. */
 #include <spmv_kernels.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,11 +6,25 @@
 #define SPMV_FORMAT(name, TYPE, summary) extern const SpmvFormat spmv_format_##name;
 #include "formats.def"
 #undef SPMV_FORMAT
+#if defined(SPMV_PAPERS)
+  #define SPMV_PAPER(name) extern const SpmvPaper spmv_paper_##name;
+  #include "papers/papers.def"
+  #undef SPMV_PAPER
+#endif
 
 static const SpmvFormat *const formats[] = {
 #define SPMV_FORMAT(name, TYPE, summary) &spmv_format_##name,
 #include "formats.def"
 #undef SPMV_FORMAT
+};
+
+static const SpmvPaper *const papers[] = {
+#if defined(SPMV_PAPERS)
+  #define SPMV_PAPER(name) &spmv_paper_##name,
+  #include "papers/papers.def"
+  #undef SPMV_PAPER
+#endif
+    NULL,
 };
 
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
@@ -23,6 +37,13 @@ const SpmvFormat *spmv_format_find(const char *name)
 {
   for (int i = 0; i < FORMAT_COUNT; i++)
     if (!strcmp(formats[i]->name, name)) return formats[i];
+  return NULL;
+}
+
+const SpmvPaper *spmv_format_paper(const SpmvFormat *format)
+{
+  for (int i = 0; papers[i]; i++)
+    if (!strcmp(papers[i]->format, format->name)) return papers[i];
   return NULL;
 }
 
@@ -45,14 +66,15 @@ static const char *slots_fault(const SpmvSlots *s)
 
 SpmvStatus spmv_format_check(const SpmvFormat *f, char message[SPMV_MESSAGE_MAX])
 {
-  const SpmvSlots *const tables[] = {f->host, f->device};
+  const SpmvPaper       *paper    = f->name ? spmv_format_paper(f) : NULL;
+  const SpmvSlots *const tables[] = {f->host, f->device, paper ? paper->host : NULL, paper ? paper->device : NULL};
   int                    options  = 0;
 
   message[0] = 0;
   if (f->abi != SPMV_ABI) return fault(f, "built for another SPMV_ABI", message);
   if (!f->name || !f->summary) return fault(f, "no name or summary", message);
   if (!f->host && !f->device) return fault(f, "neither host nor device plans", message);
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 4; i++) {
     const char *what = tables[i] ? slots_fault(tables[i]) : NULL;
     if (what) return fault(f, what, message);
   }

@@ -23,7 +23,7 @@ static SpmvStatus HaloAllocate(const PetscPackProcesses *p, PetscPackHalo h, con
   const int64_t each    = spmv_scalar_bytes(h->scalar);
   const int64_t bytes[] = {h->items[0] * (int64_t)sizeof *h->index, h->items[0] * each, h->items[1] * each};
   void **const  array[] = {(void **)&h->index, &h->packed, &h->ghosts};
-  SpmvStatus    status  = spmv_alloc_arrays(exec, 3, bytes, "ghost values", array, &h->block);
+  SpmvStatus    status  = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "ghost values", array, &h->block);
 
   for (int way = 0; way < 2 && !status && !p->nccl; way++)
     if (h->items[way] > 0) status = spmv_pinned_alloc(exec, h->items[way] * each, &h->host[way]);

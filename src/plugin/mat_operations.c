@@ -153,6 +153,7 @@ PetscErrorCode AIJFmtTypesRegister(void)
   aijfmt_process.coo_stay          = AIJFmtCooStay;
   aijfmt_process.coo_text          = AIJFmtCooText;
   aijfmt_process.numeric_gpu       = MatProductNumeric_AIJFmt;
+  aijfmt_process.duplicate         = MatDuplicate_AIJFmt;
   for (PetscInt i = 0; i < AIJFmtRowCount(); i++) {
     const AIJFmtRow *row = AIJFmtRowGet(i);
 

@@ -11,11 +11,11 @@
 #include "mat/impls/aij/aijfmt.h"
 #include "parallel/processes.h"
 #include "sys/private.h"
-#include "sys/totals.h"
 #include "pc/impls/gamg/aggdevice.h"
 #include "pc/impls/multigrid/mgdevice.h"
 #include "pc/impls/gamg/gamg.h"
 #include "plugin.h"
+#include "watch.h"
 
 /* Sets the options of the environment variable PETSCPACK_DEFAULTS, "-name value -flag ...", that the user has not set:
    the database already has .petscrc, PETSC_OPTIONS and the command line */
@@ -55,6 +55,22 @@ static PetscErrorCode RefuseOtherPetsc_PetscPack(void)
   PetscCheck(fit, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "The layout of this PETSc's objects differs from the headers that libpetscpack was built with: build "
              "libpetscpack against the PETSc of the program");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SummaryFromOptions_PetscPack(void)
+{
+  PetscBool summary = PETSC_FALSE;
+  PetscInt  lines   = 10;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Summary of petscpack", NULL);
+  PetscCall(PetscOptionsBool("-petscpack_summary", "On stderr: what ran on the GPU, what did not, why, and what to try",
+                             "PetscPackInitializePackage", summary, &summary, NULL));
+  PetscCall(PetscOptionsRangeInt("-petscpack_summary_lines", "Solvers in the table of the summary, at most",
+                                 "PetscPackInitializePackage", lines, &lines, NULL, 0, 1000));
+  PetscOptionsEnd();
+  if (summary) PetscCall(PetscPackWatchBegin(lines));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +196,8 @@ PetscErrorCode PetscPackFinalizePackage(void)
   Collective
 
   Options Database Keys:
-+ -petscpack_summary         - `PetscFinalize()` prints one line on stderr: what ran on the GPU, what did not and why
++ -petscpack_summary         - `PetscFinalize()` prints on stderr what ran on the GPU, and a table of the solvers that did
+                               not run there as a whole: where, why, and what to try
 - -petscpack_replace <types> - makes type names of PETSc mean types of petscpack, see `PetscPackReplaceType()`; for
                                programs that set the type in their code or leave the default, which is gmres
 
@@ -211,7 +228,6 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCheck(!spmv_registry_check(message), PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libspmvpack is not the one that libpetscpack was built with: %s", message);
   PetscCall(DefaultsFromEnvironment());
-  PetscCall(PetscPackTotalsFromOptions());
   PetscCall(AIJFmtTypesRegister());
   PetscCall(AIJFmtNamesRegister());
   PetscCall(AIJFmtPCNamesRegister());
@@ -224,7 +240,9 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(KSPDevEventsRegister());
   PetscCall(KSPDevRegister(&CGDevClass));
   PetscCall(KSPDevRegister(&GMRESDevClass));
+  PetscCall(KSPDevRegister(&RichardsonDevClass));
   PetscCall(PetscPackReplaceFromOptions());
+  PetscCall(SummaryFromOptions_PetscPack());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(ProcessSetFromOptions_PetscPack());
   if (marker) (void)remove(marker); /* `python -m petscpack run` says at the end if the file is still there */

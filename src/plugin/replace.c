@@ -6,14 +6,17 @@
 
 static PetscErrorCode ReplaceCG(PetscBool replace) { return KSPDevReplace(&CGDevClass, replace); }
 static PetscErrorCode ReplaceGMRES(PetscBool replace) { return KSPDevReplace(&GMRESDevClass, replace); }
+static PetscErrorCode ReplaceRichardson(PetscBool replace) { return KSPDevReplace(&RichardsonDevClass, replace); }
 
 /* Each type that can be replaced is one line here */
 static const struct {
   const char *name;
   PetscErrorCode (*replace)(PetscBool);
 } types[] = {
-    {MATAIJ, AIJFmtReplace}, {KSPCG, ReplaceCG},         {KSPGMRES, ReplaceGMRES},
-    {PCMG, MGDevReplaceMG},  {PCGAMG, MGDevReplaceGAMG},
+    {MATAIJ, AIJFmtReplace},      {KSPCG, ReplaceCG},
+    {KSPGMRES, ReplaceGMRES},     {KSPRICHARDSON, ReplaceRichardson},
+    {PCMG, MGDevReplaceMG},       {PCGAMG, MGDevReplaceGAMG},
+    {PCHYPRE, MGDevReplaceHypre},
 };
 
 static PetscErrorCode TypeReplace_PetscPack(const char name[], PetscBool replace)
@@ -44,7 +47,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of PETSc replaced by petscpack", NULL);
   PetscCall(PetscOptionsString("-petscpack_replace",
-                               "Types of PETSc replaced by types of petscpack: aij,cg,gmres,mg,gamg",
+                               "Types of PETSc replaced by types of petscpack: aij,cg,gmres,richardson,mg,gamg,hypre",
                                "PetscPackReplaceType", list, list, sizeof list, &set));
   PetscOptionsEnd();
   PetscCall(PetscStrToArray(list, ',', &count, &name));
@@ -60,11 +63,11 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   Not Collective
 
   Input Parameters:
-+ type    - `MATAIJ`, `KSPCG`, `KSPGMRES`, `PCMG` or `PCGAMG`
++ type    - `MATAIJ`, `KSPCG`, `KSPGMRES`, `KSPRICHARDSON`, `PCMG`, `PCGAMG` or `PCHYPRE`
 - replace - `PETSC_FALSE` makes the name mean PETSc's own type again
 
   Options Database Key:
-. -petscpack_replace <aij,cg,gmres,mg,gamg> - the same for a list of names, read by `PetscPackInitializePackage()`
+. -petscpack_replace <aij,cg,gmres,richardson,mg,gamg,hypre> - the same for a list of names, read by `PetscPackInitializePackage()`
 
   Level: intermediate
 
@@ -77,6 +80,10 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   that options prefix.
 
   Types that PETSc builds on `PCMG`, such as `PCHMG`, are not replaced.
+
+  A `PCHYPRE` of the kind boomeramg becomes a `PCGAMGDEVICE` with `PCGAMGAGGDEVICE`, another method than BoomerAMG: a line
+  on the standard error names the options -pc_hypre_boomeramg_* that are not taken over, and -pc_gamg_* and -mg_levels_*
+  take effect. Other kinds stay hypre's. A PETSc without hypre knows the name, too.
 
 .seealso: `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`

@@ -31,7 +31,7 @@
 #if PETSC_VERSION_LT(3, 26, 0)
 typedef int AIJFmtCusparseIndex;
 #else
-typedef PetscInt         AIJFmtCusparseIndex;
+typedef PetscInt          AIJFmtCusparseIndex;
 #endif
 
 #if PETSC_VERSION_LT(3, 19, 0)
@@ -46,7 +46,7 @@ typedef PetscInt         AIJFmtCusparseIndex;
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *AIJFmtOptionItems;
 #else
-typedef PetscOptionItems AIJFmtOptionItems;
+typedef PetscOptionItems  AIJFmtOptionItems;
 #endif
 
 /* 3.23: the destructor of a container takes the address of the pointer; 3.25: as a void *.
@@ -58,11 +58,11 @@ typedef PetscErrorCode AIJFmtDestructor(void *);
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
 #else
   #if PETSC_VERSION_LT(3, 25, 0)
-typedef void           **AIJFmtContext;
+typedef void            **AIJFmtContext;
   #else
 typedef void *AIJFmtContext;
   #endif
-typedef PetscErrorCode   AIJFmtDestructor(AIJFmtContext);
+typedef PetscErrorCode    AIJFmtDestructor(AIJFmtContext);
   #define AIJFMT_CONTAINER_DESTRUCTOR(name, free)                                                                      \
     static PetscErrorCode name(AIJFmtContext ctx) { return free(*(void **)ctx); }
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)
@@ -74,6 +74,28 @@ typedef PetscErrorCode   AIJFmtDestructor(AIJFmtContext);
     static PetscErrorCode name(void *ctx) { return free(ctx); }
 #else
   #define AIJFMT_PRODUCT_DESTRUCTOR(name, free) AIJFMT_CONTAINER_DESTRUCTOR(name, free)
+#endif
+
+/* 3.20: handlers of logged events beside one another, and a function for the name of an event; before, one handler */
+#if defined(PETSC_USE_LOG) && PETSC_VERSION_LT(3, 20, 0)
+  #define PETSCPACK_ONE_LOG_HANDLER 1
+typedef PetscErrorCode (*PetscPackLogHandler)(int, int, PetscObject, PetscObject, PetscObject, PetscObject);
+static inline const char *PetscPackEventName(PetscLogEvent event)
+{
+  return petsc_stageLog->eventLog->eventInfo[event].name;
+}
+#else
+  #define PETSCPACK_ONE_LOG_HANDLER 0
+  #if PETSC_VERSION_LT(3, 20, 0) /* without a log, as in 3.20 */
+    #define PetscLogEventGetName(event, name)        ((void)(event), *(name) = NULL, PETSC_SUCCESS)
+    #define PetscLogLegacyCallbacksBegin(a, b, c, d) ((void)(a), (void)(b), PETSC_SUCCESS)
+  #endif
+static inline const char *PetscPackEventName(PetscLogEvent event)
+{
+  const char *name = NULL;
+
+  return PetscLogEventGetName(event, &name) || !name ? "" : name;
+}
 #endif
 
 /* A composed function of unknown arguments, for storing and looking up */
@@ -135,9 +157,9 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtKSPNoise(A, v) KSPSetNoisy_Private(A, v)
 #endif
 #if PETSC_VERSION_LT(3, 26, 0)
-  #define AIJFmtGamgFilters(pc) ((void)(pc), 0)
+  #define AIJFmtGamgFilters(gamg) ((void)(gamg), 0)
 #else
-  #define AIJFmtGamgFilters(pc) (((PC_GAMG *)((PC_MG *)(pc)->data)->innerctx)->prolongator_filter > 0)
+  #define AIJFmtGamgFilters(gamg) ((gamg)->prolongator_filter > 0)
 #endif
 
 /* 3.19: a solver option makes negative curvature a success; 3.20: a minimum number of iterations */
@@ -185,7 +207,7 @@ typedef PetscErrorCode AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, Mat *);
     }
   #define AIJFmtCallGraph(f, A, symmetrize, scale, filter, n, index, graph) f(A, symmetrize, scale, filter, graph)
 #else
-typedef PetscErrorCode   AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, PetscInt, PetscInt[], Mat *);
+typedef PetscErrorCode AIJFmtGraph(Mat, PetscBool, PetscBool, PetscReal, PetscInt, PetscInt[], Mat *);
   #define AIJFMT_GRAPH(name, f)                                                                                        \
     PetscErrorCode name(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n, PetscInt index[],  \
                         Mat *graph)                                                                                    \

@@ -2,16 +2,13 @@
 #include "private.h"
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
-#include <petsc/private/pcgamgimpl.h>
-
-enum { SLOT_WORDS = 32 /* words of MATSEQAIJ's private struct to search: the field is number 20 to 26 */ };
 
 /* The result of a test in this process */
 typedef struct {
   PetscBool tested, fits;
 } Layout;
 
-static Layout richardson_layout, chebyshev_layout;
+static Layout richardson_layout, chebyshev_layout, mg_layout, gamg_layout;
 
 /* A solver of this type with nothing set up */
 static PetscErrorCode CreateSolver(KSPType type, KSP *ksp)
@@ -121,6 +118,86 @@ PetscErrorCode PetscPackChebyshevGet(KSP ksp, PetscPackChebyshev *found, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- PCMG and PCGAMG ---- */
+
+PC_MG   *PetscPackMG(PC pc) { return (PC_MG *)pc->data; }
+PC_GAMG *PetscPackGamg(PC pc) { return (PC_GAMG *)PetscPackMG(pc)->innerctx; }
+
+PetscErrorCode PetscPackIsGamg(PC pc, PetscBool *is)
+{
+  void (*function)(void);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCGAMGSetType_C", &function));
+  *is = function ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestMG(void)
+{
+  const PC_MG *mg;
+  PetscBool    fits;
+  KSP          smoother;
+  PC           pc;
+
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCMG));
+  PetscCall(PCMGSetLevels(pc, 2, NULL));
+  PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
+  PetscCall(PCMGMultiplicativeSetCycles(pc, 77));
+  PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_W));
+  PetscCall(PCMGGetSmoother(pc, 1, &smoother));
+  mg   = PetscPackMG(pc);
+  fits = mg->nlevels == 2 && mg->am == PC_MG_ADDITIVE && mg->cyclesperpcapply == 77 && mg->levels ? PETSC_TRUE
+                                                                                                  : PETSC_FALSE;
+  if (fits && !(mg->levels[1]->smoothd == smoother && mg->levels[0]->levels == 2 && mg->levels[1]->cycles == 2))
+    fits = PETSC_FALSE;
+  PetscCall(PCDestroy(&pc));
+  mg_layout = (Layout){PETSC_TRUE, fits};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackMGFits(PetscBool *fits)
+{
+  PetscFunctionBegin;
+  if (!mg_layout.tested) PetscCall(TestMG());
+  *fits = mg_layout.fits;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called while PCGAMG is given a type, so it gives its own PC none of ours */
+static PetscErrorCode TestGamg(void)
+{
+  PetscReal      threshold = (PetscReal)0.125;
+  const PC_GAMG *gamg;
+  PC             pc;
+
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCGAMG));
+  PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
+  PetscCall(PCGAMGASMSetUseAggs(pc, PETSC_TRUE));
+  PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
+  gamg             = PetscPackGamg(pc);
+  gamg_layout.fits = gamg->use_aggs_in_asm == PETSC_TRUE && gamg->threshold[0] == threshold && gamg->gamg_type_name &&
+                             gamg->ops && gamg->ops->coarsen
+                         ? PETSC_TRUE
+                         : PETSC_FALSE;
+  PetscCall(PCDestroy(&pc));
+  gamg_layout.tested = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackGamgFits(PetscBool *fits)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPackMGFits(fits));
+  if (*fits && !gamg_layout.tested) PetscCall(TestGamg());
+  *fits = *fits && gamg_layout.fits ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- PCGAMGAGG ---- */
 
 #if PETSC_VERSION_LT(3, 22, 0)
@@ -139,7 +216,7 @@ typedef struct {
 
 static Layout gamg_agg_layout;
 
-static GamgAgg *GamgAggOf(PC pc) { return (GamgAgg *)((PC_GAMG *)((PC_MG *)pc->data)->innerctx)->subctx; }
+static GamgAgg *GamgAggOf(PC pc) { return (GamgAgg *)PetscPackGamg(pc)->subctx; }
 
 static PetscErrorCode TestGamgAgg(void)
 {
@@ -175,21 +252,184 @@ PetscErrorCode PetscPackGamgAggForgetCoarsen(PC pc)
 }
 #endif
 
-/* ---- Mat ---- */
+/* ---- MATSEQAIJ and its subclasses ---- */
 
-PetscScalar **PetscPackSeqAIJValues(Mat A, const PetscScalar values[])
+typedef struct {
+  PetscBool roworiented;
+  PetscInt  nonew, nounused;
+#if PETSC_VERSION_LT(3, 22, 0)
+  PetscBool singlemalloc; /* the three arrays were allocated by one PetscMalloc3() */
+#endif
+  PetscInt          maxnz, *imax, *ilen, *ipre;
+  PetscBool         free_imax_ilen;
+  PetscInt          reallocs, rmax;
+  PetscBool         keepnonzeropattern, ignorezeroentries, free_ij, free_a;
+  Mat_CompressedRow compressedrow;
+  PetscInt          nz, *i, *j, *diag;
+#if PETSC_VERSION_LT(3, 25, 0)
+  PetscInt  nonzerorowcnt;
+  PetscBool free_diag;
+#else
+  PetscObjectState diagNonzeroState;
+  PetscBool        diagDense;
+  PetscInt         nonzerorowcnt;
+#endif
+  PetscScalar *a;
+} SeqAIJ;
+
+static Layout seqaij_layout;
+
+/* The arrays of a matrix that was given all three belong to the caller; those of a preallocated matrix do not */
+static PetscErrorCode TestSeqAIJ(void)
 {
-  PetscScalar **word = (PetscScalar **)A->data, **found = NULL;
+  PetscInt      row_ptr[] = {0, 1, 3}, col[] = {1, 0, 2}, lengths[] = {1, 2};
+  PetscScalar   values[] = {1, 2, 3};
+  const SeqAIJ *s;
+  PetscBool     fits;
+  Mat           A;
 
-  for (int w = 0; w < SLOT_WORDS && values; w++) {
-    if (word[w] != values) continue;
-    if (found) return NULL;
-    found = &word[w];
-  }
-  return found;
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 2, 3, row_ptr, col, values, &A));
+  s    = (const SeqAIJ *)A->data;
+  fits = s->i == row_ptr && s->j == col && s->a == values && s->nz == 3 && s->rmax == 2 && !s->free_ij && !s->free_a
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 2, 3, 0, lengths, &A));
+  s = (const SeqAIJ *)A->data;
+  if (!(s->free_ij == PETSC_TRUE && s->free_a == PETSC_TRUE && s->maxnz == 3 && s->nz == 0)) fits = PETSC_FALSE;
+#if PETSC_VERSION_LT(3, 22, 0)
+  if (s->singlemalloc != PETSC_TRUE) fits = PETSC_FALSE;
+#endif
+  if (fits && !(s->imax[1] == 2 && s->ilen[1] == 0)) fits = PETSC_FALSE;
+  PetscCall(MatDestroy(&A));
+  seqaij_layout = (Layout){PETSC_TRUE, fits};
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PetscPackSeqAIJValues(Mat A, PetscScalar ***field, PetscBool *known)
+{
+  PetscFunctionBegin;
+  if (!seqaij_layout.tested) PetscCall(TestSeqAIJ());
+  *known = seqaij_layout.fits;
+  *field = &((SeqAIJ *)A->data)->a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees the columns and, if others take their place, the values. Before 3.22 one allocation has all arrays. */
+static PetscErrorCode SeqAIJFree(SeqAIJ *s, PetscInt rows, PetscBool values)
+{
+  PetscFunctionBegin;
+#if PETSC_VERSION_LT(3, 22, 0)
+  PetscInt *row_ptr;
+
+  PetscCall(PetscMalloc1(rows + 1, &row_ptr));
+  PetscCall(PetscArraycpy(row_ptr, s->i, rows + 1));
+  PetscCall(PetscFree3(s->a, s->j, s->i));
+  if (!values) PetscCall(PetscMalloc1(s->maxnz, &s->a));
+  s->i            = row_ptr;
+  s->singlemalloc = PETSC_FALSE;
+#else
+  (void)rows;
+  PetscCall(PetscShmgetDeallocateArray((void **)&s->j));
+  if (values) PetscCall(PetscShmgetDeallocateArray((void **)&s->a));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr)
+{
+  PetscFunctionBegin;
+#if PETSC_VERSION_LT(3, 22, 0)
+  PetscCall(PetscFree(row_ptr));
+#else
+  PetscCall(PetscShmgetDeallocateArray((void **)&row_ptr));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An array as PETSc allocates it for a MATSEQAIJ */
+static PetscErrorCode SeqAIJCopy(const void *from, size_t n, size_t bytes, void **copy)
+{
+  PetscFunctionBegin;
+#if PETSC_VERSION_LT(3, 22, 0)
+  PetscCall(PetscMalloc(n * bytes, copy));
+#else
+  PetscCall(PetscShmgetAllocateArray((PetscCount)n, bytes, copy));
+#endif
+  PetscCall(PetscMemcpy(*copy, from, n * bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackSeqAIJOwn(Mat A)
+{
+  SeqAIJ *s = (SeqAIJ *)A->data;
+
+  PetscFunctionBegin;
+  if (!seqaij_layout.fits || s->free_ij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SeqAIJCopy(s->i, (size_t)A->rmap->n + 1, sizeof *s->i, (void **)&s->i));
+  PetscCall(SeqAIJCopy(s->j, (size_t)s->maxnz, sizeof *s->j, (void **)&s->j));
+  if (!s->free_a) PetscCall(SeqAIJCopy(s->a, (size_t)s->maxnz, sizeof *s->a, (void **)&s->a));
+  s->free_ij = s->free_a = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackSeqAIJReplace(Mat A, PetscInt col[], PetscScalar values[], PetscInt **row_ptr, PetscBool *known)
+{
+  SeqAIJ *s = (SeqAIJ *)A->data;
+
+  PetscFunctionBegin;
+  if (!seqaij_layout.tested) PetscCall(TestSeqAIJ());
+  *known = seqaij_layout.fits && s->free_ij && s->free_a ? PETSC_TRUE : PETSC_FALSE;
+  if (!*known) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SeqAIJFree(s, A->rmap->n, values ? PETSC_TRUE : PETSC_FALSE));
+  *row_ptr = s->i;
+  s->j     = col;
+  if (values) s->a = values;
+  s->free_ij = PETSC_FALSE;
+  s->free_a  = values ? PETSC_FALSE : PETSC_TRUE;
+  s->nz      = s->maxnz;
+  PetscCall(PetscArraycpy(s->ilen, s->imax, A->rmap->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Mat ---- */
+
 PetscBool PetscPackCusparseCsrExists(Mat A) { return A->spptr && *(void **)A->spptr ? PETSC_TRUE : PETSC_FALSE; }
+
+static PetscErrorCode NoVector(PETSC_UNUSED MatNullSpace space, PETSC_UNUSED Vec x, PETSC_UNUSED void *ctx)
+{
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode TestNullSpace(PetscBool *fits)
+{
+  MatNullSpace space;
+
+  PetscFunctionBegin;
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_TRUE, 0, NULL, &space));
+  PetscCall(MatNullSpaceSetFunction(space, NoVector, NULL));
+  if (!(space->has_cnst == PETSC_TRUE && space->n == 0 && space->remove == NoVector)) *fits = PETSC_FALSE;
+  PetscCall(MatNullSpaceDestroy(&space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSolver(Mat A, PetscBool *fits)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBegin;
+  PetscCall(CreateSolver(KSPPREONLY, &ksp));
+  PetscCall(KSPSetTolerances(ksp, (PetscReal)0.5, (PetscReal)0.25, 8, 77));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  if (!(ksp->rtol == (PetscReal)0.5 && ksp->abstol == (PetscReal)0.25 && ksp->max_it == 77 && ksp->pc == pc))
+    *fits = PETSC_FALSE;
+  if (!(pc->mat == A && pc->pmat == A)) *fits = PETSC_FALSE;
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode PetscPackHeadersFit(PetscBool *fit)
 {
@@ -201,6 +441,8 @@ PetscErrorCode PetscPackHeadersFit(PetscBool *fit)
   PetscCall(MatSetVecType(A, VECSTANDARD));
   PetscCall(MatGetVecType(A, &type));
   *fit = type == A->defaultvectype ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(TestNullSpace(fit));
+  PetscCall(TestSolver(A, fit));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,13 +1,15 @@
 /*
-  private.h - data of PETSc that has no getter and whose struct is in no installed header. This file alone knows such
-  layouts, with the versions for which they were compared in PETSc's sources.
+  private.h - data of PETSc that has no getter. Some structs are in no installed header: this file alone knows their
+  layouts, with the versions of PETSc that have them; scripts/check_layouts.sh compares them with PETSc's sources of each
+  minor version. The structs of installed private headers can differ too, if the running PETSc was configured otherwise.
 
-  Each layout is tested in the process before its first use: values are set by PETSc's functions and looked for where
+  Each layout but that of MATSEQAIJCUSPARSE is tested in the process before its first use: values are set by PETSc's functions and looked for where
   they are expected. The result is the same on all processes. Where a layout does not fit, whatever reads it is off.
 */
 #pragma once
 
 #include "compat.h"
+#include <petsc/private/pcgamgimpl.h>
 #include <petscksp.h>
 
 /* 3.18 to 3.26: the scale of KSPRICHARDSON, and whether it computes one itself */
@@ -23,18 +25,36 @@ typedef struct {
 } PetscPackChebyshev;
 PETSC_INTERN PetscErrorCode PetscPackChebyshevGet(KSP, PetscPackChebyshev *, PetscBool *known);
 
+/* The structs of PCMG and of the types derived from it, and of PCGAMG. fit: they are as in the headers. */
+PETSC_INTERN PC_MG         *PetscPackMG(PC);
+PETSC_INTERN PC_GAMG       *PetscPackGamg(PC);
+PETSC_INTERN PetscErrorCode PetscPackIsGamg(PC, PetscBool *is); /* by its functions: it may have another type name */
+PETSC_INTERN PetscErrorCode PetscPackMGFits(PetscBool *fits);
+PETSC_INTERN PetscErrorCode PetscPackGamgFits(PetscBool *fits);
+#define PETSCPACK_OTHER_MG "the multigrid of this PETSc is laid out otherwise than in its headers"
+
 /* 3.18 to 3.21: destroys the MatCoarsen that PCGAMGAGG has made for its next step; nothing in later versions, which
    destroy it themselves */
 PETSC_INTERN PetscErrorCode PetscPackGamgAggForgetCoarsen(PC);
 
-/* 3.18 to 3.26: the field of a MATSEQAIJ that holds the address `values` of its values, found by its contents; NULL if it
-   cannot be told for certain. The only layout that is tested at each use. */
-PETSC_INTERN PetscScalar **PetscPackSeqAIJValues(Mat, const PetscScalar values[]);
+/* 3.18 to 3.26: the field of a MATSEQAIJ that holds the address of its values */
+PETSC_INTERN PetscErrorCode PetscPackSeqAIJValues(Mat, PetscScalar ***field, PetscBool *known);
+
+/* 3.18 to 3.26: replaces arrays of a MATSEQAIJ that is preallocated for as many nonzeros as col [nnz] has, and neither
+   filled nor assembled. It gets col, which the caller fills before the assembly, and values unless NULL. PETSc frees
+   neither of them, nor *row_ptr, its own row pointers from now on: PetscPackSeqAIJRowPtrFree(). *known is false, and the
+   matrix as it was, if its arrays are not PETSc's. */
+PETSC_INTERN PetscErrorCode PetscPackSeqAIJReplace(Mat, PetscInt col[], PetscScalar values[], PetscInt **row_ptr,
+                                                   PetscBool *known);
+PETSC_INTERN PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr);
+/* Copies the arrays that PETSc does not free to arrays of its own. From 3.22 on MatSetValues() frees the old arrays,
+   whoever owns them, if a new nonzero has no room. */
+PETSC_INTERN PetscErrorCode PetscPackSeqAIJOwn(Mat);
 
 /* 3.18 to 3.26: whether a MATSEQAIJCUSPARSE has a CSR on the device, for this pattern or an earlier one: the first word of
    its second private struct */
 PETSC_INTERN PetscBool PetscPackCusparseCsrExists(Mat);
 
-/* Whether the objects of the running PETSc are laid out as in the headers that this library was built with: the packages
-   and devices of a PETSc change them */
+/* Whether Mat, MatNullSpace, KSP and PC of the running PETSc are laid out as in the headers that this library was built
+   with: the packages and devices of a PETSc change them */
 PETSC_INTERN PetscErrorCode PetscPackHeadersFit(PetscBool *fit);

@@ -1,6 +1,5 @@
 /*
-  totals.c - counts products and solves of the process, and prints one line of totals when PETSc ends, for
-  -petscpack_summary. Of all reasons why work did not run on the GPU, it keeps that of the largest matrix, or of the
+  totals.c - counts products and solves of the process, and prints one line of totals for -petscpack_summary. Of all reasons why work did not run on the GPU, it keeps that of the largest matrix, or of the
   last solve.
 */
 #include "totals.h"
@@ -105,9 +104,16 @@ static PetscErrorCode FormatSetUp(char line[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void PetscPackCountedWork(PetscInt64 *gpu, PetscInt64 *elsewhere)
+{
+  if (gpu) *gpu = totals.products[PETSCPACK_ON_GPU] + totals.cycles_gpu + totals.solves_gpu;
+  if (elsewhere)
+    *elsewhere = totals.products[PETSCPACK_ON_HOST] + totals.products[PETSCPACK_BY_PETSC] + totals.cycles_petsc;
+}
+
 /* A solve on several processes counts once; products count per sequential block, over all processes. If solves and
    products stayed on the host for the same reason, it is printed once. */
-static PetscErrorCode TotalsPrint_PetscPack(void)
+PetscErrorCode PetscPackTotalsPrint(const char head[])
 {
   char no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX],
        rest[2 * SPMV_MESSAGE_MAX];
@@ -125,24 +131,11 @@ static PetscErrorCode TotalsPrint_PetscPack(void)
   PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
-                         "petscpack: CG and GMRES: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; "
+                         "petscpack: %s; engines: %lld solves with %lld iterations on the GPU, %lld by PETSc%s; "
                          "products of our matrices: %lld on the GPU, %lld on the host%s, %lld by PETSc%s%s\n",
-                         (long long)most[0], (long long)most[2], (long long)most[1], solve,
+                         head, (long long)most[0], (long long)most[2], (long long)most[1], solve,
                          (long long)sum[PETSCPACK_ON_GPU], (long long)sum[PETSCPACK_ON_HOST], host,
                          (long long)sum[PETSCPACK_BY_PETSC], parent, rest));
   PetscCall(PetscMemzero(&totals, sizeof totals));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackTotalsFromOptions(void)
-{
-  PetscBool summary = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Summary of petscpack", NULL);
-  PetscCall(PetscOptionsBool("-petscpack_summary", "One line on stderr: what ran on the GPU, what did not and why",
-                             "PetscPackInitializePackage", summary, &summary, NULL));
-  PetscOptionsEnd();
-  if (summary) PetscCall(PetscRegisterFinalize(TotalsPrint_PetscPack));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

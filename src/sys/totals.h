@@ -1,4 +1,4 @@
-/* totals.h - counts the work of all matrices and solvers of the process, for the line of -petscpack_summary. */
+/* totals.h - counts the work of all matrices and solvers of the process, for the first line of -petscpack_summary. */
 #pragma once
 
 #include <spmv_kernels.h>
@@ -13,6 +13,9 @@ PETSC_INTERN void PetscPackCountProduct(PetscPackPlace, int64_t nonzeros, const 
 PETSC_INTERN void PetscPackCountSetUp(PetscPackSetUp, PetscBool gpu);
 PETSC_INTERN void PetscPackCountSolve(PetscInt iterations, const char why_host[]);
 /* Counts an application of a PC of type mgdevice or gamgdevice. why_petsc: why PETSc did it; "" if it did not */
-PETSC_INTERN void           PetscPackCountCycle(const char why_petsc[]);
-PETSC_INTERN PetscErrorCode PetscPackTotalsFromOptions(void);
+PETSC_INTERN void PetscPackCountCycle(const char why_petsc[]);
+/* Products, cycles and solves so far: on the GPU, and elsewhere. Either may be NULL */
+PETSC_INTERN void PetscPackCountedWork(PetscInt64 *gpu, PetscInt64 *elsewhere);
+/* One line on stderr that begins with head, and zero counts */
+PETSC_INTERN PetscErrorCode PetscPackTotalsPrint(const char head[]);
 PETSC_INTERN PetscErrorCode PetscPackShareReason(MPI_Comm, char reason[SPMV_MESSAGE_MAX]);

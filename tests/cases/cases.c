@@ -42,10 +42,6 @@ static void add_value(double value, double *values, int *count)
   if (*count < VALUES_MAX) values[(*count)++] = value;
 }
 
-/* Whether a choice is a promise of the caller about the values, which the test matrices would break; formats that have
-   it test it separately */
-static int is_promise(const char *choice) { return !strcmp(choice, "declared"); }
-
 /* Writes the values that a test sets an option to, the default first; returns their number */
 static int option_values(const SpmvOptionDesc *desc, CaseTier tier, double *values)
 {
@@ -53,8 +49,7 @@ static int option_values(const SpmvOptionDesc *desc, CaseTier tier, double *valu
 
   add_value(desc->default_value, values, &count);
   if (desc->kind == SPMV_OPTION_ENUM) {
-    for (int c = 0; desc->choices[c]; c++)
-      if (!is_promise(desc->choices[c])) add_value(c, values, &count);
+    for (int c = 0; desc->choices[c]; c++) add_value(c, values, &count);
   } else if (desc->kind == SPMV_OPTION_BOOL) {
     add_value(0, values, &count);
     add_value(1, values, &count);
@@ -126,6 +121,23 @@ void case_variant(const SpmvFormat *format, CaseTier tier, int i, SpmvOptions *o
     }
   }
   describe(options, text);
+}
+
+static int does_nothing_on_host(const SpmvFormat *format, const char *key)
+{
+  for (const char *const *k = format->device_options; k && *k; k++)
+    if (!strcmp(*k, key)) return 1;
+  return 0;
+}
+
+int case_variant_matters(const SpmvOptions *options, SpmvSpace space)
+{
+  const SpmvOptionDesc *d = options->format->options;
+
+  if (space == SPMV_DEVICE) return 1;
+  for (int o = 0; d && d[o].key; o++)
+    if (options->value[o] != d[o].default_value && does_nothing_on_host(options->format, d[o].key)) return 0;
+  return 1;
 }
 
 int case_in_sample(int64_t sample, int64_t offset)

@@ -40,6 +40,10 @@ int case_variant_count(const SpmvFormat *format, CaseTier tier);
 /* Sets options to variant i and writes "key=value ..." to text ("defaults" for variant 0) */
 void case_variant(const SpmvFormat *format, CaseTier tier, int i, SpmvOptions *options, char text[CASE_VARIANT_TEXT]);
 
+/* Whether the setting is tested in this space. On the host it is not if an option that does nothing there differs from its
+   default: another variant has the same effect. */
+int case_variant_matters(const SpmvOptions *, SpmvSpace);
+
 /* Counts the combinations of a program from 0, and returns whether this one is in its sample: one in `sample`,
    beginning with number `offset`. Processes with equal samples and different offsets share the work. */
 int case_in_sample(int64_t sample, int64_t offset);

@@ -7,10 +7,9 @@
 const char *csr_source_name(CsrSource source)
 {
   static const char *const name[SOURCE_COUNT] = {
-      [SOURCE_HOST]             = "CSR on the host",
-      [SOURCE_DEVICE_WITH_COPY] = "CSR on the device, pattern on the host too",
-      [SOURCE_DEVICE]           = "CSR on the device",
-      [SOURCE_MIXED]            = "pattern on the host, values on the device",
+      [SOURCE_HOST]   = "CSR on the host",
+      [SOURCE_DEVICE] = "CSR on the device",
+      [SOURCE_MIXED]  = "pattern on the host, values on the device",
   };
   return name[source];
 }
@@ -37,26 +36,19 @@ SpmvStatus csr_copy_init(CsrCopy *copy, const Problem *problem, SpmvIndex index_
   const int64_t      row_ptr_bytes = (p->rows + 1) * spmv_index_bytes(index_type);
   const int64_t      col_bytes     = p->nnz * spmv_index_bytes(index_type);
   const int64_t      value_bytes   = p->nnz * spmv_scalar_bytes(problem->scalar_type);
-  const int          on_device     = source == SOURCE_DEVICE || source == SOURCE_DEVICE_WITH_COPY;
   SpmvStatus         status;
 
   memset(copy, 0, sizeof *copy);
   copy->csr.pattern       = *p;
-  copy->csr.pattern.space = on_device ? SPMV_DEVICE : SPMV_HOST;
+  copy->csr.pattern.space = source == SOURCE_DEVICE ? SPMV_DEVICE : SPMV_HOST;
   copy->csr.scalar_type   = problem->scalar_type;
   copy->csr.values_space  = source == SOURCE_HOST ? SPMV_HOST : SPMV_DEVICE;
   status                  = copy_block(copy, 0, copy->csr.pattern.space, p->row_ptr, row_ptr_bytes, exec);
   if (!status) status = copy_block(copy, 1, copy->csr.pattern.space, p->col, col_bytes, exec);
   if (!status) status = copy_block(copy, 2, copy->csr.values_space, problem->values[value_set], value_bytes, exec);
-  if (!status && source == SOURCE_DEVICE_WITH_COPY) {
-    status = copy_block(copy, 3, SPMV_HOST, p->row_ptr, row_ptr_bytes, exec);
-    if (!status) status = copy_block(copy, 4, SPMV_HOST, p->col, col_bytes, exec);
-  }
-  copy->csr.pattern.row_ptr      = copy->block[0].copy;
-  copy->csr.pattern.col          = copy->block[1].copy;
-  copy->csr.values               = copy->block[2].copy;
-  copy->csr.pattern.host_row_ptr = copy->block[3].copy;
-  copy->csr.pattern.host_col     = copy->block[4].copy;
+  copy->csr.pattern.row_ptr = copy->block[0].copy;
+  copy->csr.pattern.col     = copy->block[1].copy;
+  copy->csr.values          = copy->block[2].copy;
   return status;
 }
 

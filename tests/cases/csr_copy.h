@@ -9,14 +9,13 @@
 
 /* Where the CSR of a build lies */
 typedef enum {
-  SOURCE_HOST,             /* pattern and values on the host */
-  SOURCE_DEVICE_WITH_COPY, /* both on the device, and the pattern also on the host */
-  SOURCE_DEVICE,           /* both on the device only */
-  SOURCE_MIXED,            /* pattern on the host, values on the device */
+  SOURCE_HOST,   /* pattern and values on the host */
+  SOURCE_DEVICE, /* both on the device */
+  SOURCE_MIXED,  /* pattern on the host, values on the device */
   SOURCE_COUNT
 } CsrSource;
 
-enum { CSR_COPY_BLOCKS = 5 };
+enum { CSR_COPY_BLOCKS = 3 };
 
 typedef struct {
   SpmvCsr csr;

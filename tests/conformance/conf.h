@@ -14,6 +14,7 @@
 typedef struct {
   CaseTier    tier;
   int         tight;                   /* see guarded_init() */
+  int         papers;                  /* only the settings that reproduce papers; 0: only the others */
   const char *format, *matrix, *space; /* only this one; NULL: all */
   int64_t     memory_limit;            /* plans predicted to be larger are skipped, in bytes */
   int64_t     sample, offset;          /* of case_in_sample(); 1: all */
@@ -53,6 +54,9 @@ void conf_extract(ConfRun *run, int value_set);
 /* New values from each space, then their products; the old values are given back afterwards. The buffers live until the
    caller is done with the plan, which may borrow them. */
 void conf_updates(ConfRun *run, GuardedVector buffer[2][PROBLEM_VALUE_SETS]);
+
+/* conf_step.c: steps of smoothers by run->plan, which holds its first values */
+void conf_step(ConfRun *run);
 
 /* conf_rounded.c: products with rounded values. The plan has other values afterwards. */
 void conf_rounded(ConfRun *run);

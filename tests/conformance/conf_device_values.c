@@ -271,7 +271,7 @@ static void check_csr(Values *v, SpmvIndex index)
   memset(&values, 0, sizeof values);
   if (make_array(v, &row_ptr, (p->rows + 1) * index_bytes, NULL) && make_array(v, &col, p->nnz * index_bytes, NULL) &&
       make_array(v, &values, bytes_of(v, p->nnz), NULL)) {
-    const SpmvCsr csr    = {{p->rows, p->cols, p->nnz, index, SPMV_DEVICE, row_ptr.data, col.data, NULL, NULL},
+    const SpmvCsr csr    = {{p->rows, p->cols, p->nnz, index, SPMV_DEVICE, row_ptr.data, col.data},
                             run->problem->scalar_type,
                             SPMV_DEVICE,
                             values.data};

@@ -2,10 +2,11 @@
   conf_kernels - holds every format of the registry against the contract of spmv_kernels.h: formats x option settings x
   matrices x {f64, f32} x {i32, i64} x {exact, random data} x {host, device from each source of CSR}.
 
-    conf_kernels [--format F] [--matrix M] [--space host|device] [--tier quick|full] [--tight] [--sample N [--offset K]]
-                 [--list]
+    conf_kernels [--format F] [--matrix M] [--space host|device] [--tier quick|full] [--tight] [--papers]
+                 [--sample N [--offset K]] [--list]
 
   --sample N checks every N-th combination only, for slow machines; a prime N misses no value of any of the factors.
+  --papers checks the settings that reproduce papers, which are left out else.
   --offset K begins with combination K: N processes with K = 0 .. N-1 check all, each its share.
   --matrix 'edge_*' checks the matrices of all tiers whose names begin with edge_.
   The last line is "N passed, M failed"; the exit code is 0 when M is 0 and N is not, 2 for a wrong argument, 77 when
@@ -44,7 +45,7 @@ static void run_spaces(ConfRun *run)
 {
   ReportCombination *at = &run->report->combination;
 
-  if (run->format->host && selected(run->settings->space, "host")) {
+  if (run->format->host && selected(run->settings->space, "host") && case_variant_matters(&run->options, SPMV_HOST)) {
     run->space = at->space = SPMV_HOST;
     run_sources(run);
   }
@@ -73,7 +74,7 @@ static void run_variants(const ConfSettings *settings, const SpmvFormat *format,
       run.report     = report;
       run.index_type = report->combination.index_type = index;
       case_variant(format, settings->tier, v, &run.options, report->combination.variant);
-      run_spaces(&run);
+      if (spmv_options_of_paper(&run.options) == settings->papers) run_spaces(&run);
     }
 }
 
@@ -117,7 +118,9 @@ static void list(const ConfSettings *settings)
   for (int i = 0; i < spmv_format_count(); i++)
     for (int v = 0; v < case_variant_count(spmv_format_get(i), settings->tier); v++) {
       case_variant(spmv_format_get(i), settings->tier, v, &options, text);
-      printf("format %s (%s)\n", spmv_format_get(i)->name, text);
+      if (spmv_options_of_paper(&options) != settings->papers) continue;
+      printf("format %s (%s)%s\n", spmv_format_get(i)->name, text,
+             case_variant_matters(&options, SPMV_HOST) ? "" : ", device only");
     }
   for (int m = 0; m < case_matrix_count(); m++) {
     const GenSpec spec = case_matrix(m)->spec();
@@ -130,11 +133,12 @@ static void list(const ConfSettings *settings)
 
 static int usage(const char *argument)
 {
-  fprintf(stderr,
-          "conf_kernels: %s is not understood\n"
-          "usage: conf_kernels [--format F] [--matrix M] [--space host|device] [--tier quick|full] [--tight] [--sample "
-          "N [--offset K]] [--list]\n",
-          argument);
+  fprintf(
+      stderr,
+      "conf_kernels: %s is not understood\n"
+      "usage: conf_kernels [--format F] [--matrix M] [--space host|device] [--tier quick|full] [--tight] [--papers] "
+      "[--sample N [--offset K]] [--list]\n",
+      argument);
   return 2;
 }
 
@@ -154,8 +158,8 @@ static int parse(int argc, char **argv, ConfSettings *s, int *list_only)
       *list_only = 1;
       continue;
     }
-    if (!strcmp(argv[i], "--tight")) {
-      s->tight = 1;
+    if (!strcmp(argv[i], "--tight") || !strcmp(argv[i], "--papers")) {
+      *(argv[i][2] == 't' ? &s->tight : &s->papers) = 1;
       continue;
     }
     if (!strcmp(argv[i], "--format") && spmv_format_find(value)) s->format = value;

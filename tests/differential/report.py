@@ -30,18 +30,22 @@ def cell(counts):
     return ", ".join(parts + ([f"{counts['failed']} **fail**"] if counts["failed"] else []))
 
 
-def program_rows(types, results):
-    """A row for each program that ran."""
+def programs_of(types, results):
+    """The programs of which all runs are equal, in one line, and a table with a row for each other program that ran."""
     counts, order = defaultdict(Counter), []
     for case, verdicts in results:
         order += [] if case.program in order else [case.program]
         for verdict in verdicts:
             counts[case.program, verdict.type_name][verdict.what] += 1
+    equal, rows = [], []
     for program in order:
-        first = counts[program, types[0]]
-        ran = sum(first[what] for what in ("equal", "different", "failed"))
-        if ran:
-            yield f"| {program} | {ran} | " + " | ".join(cell(counts[program, t]) for t in types) + " |"
+        ran, cells = sum(counts[program, types[0]][what] for what in ("equal", "different", "failed")), [cell(counts[program, t]) for t in types]
+        if ran and set(cells) == {"="}:
+            equal.append(f"{program} ({ran})")
+        elif ran:
+            rows.append(f"| {program} | {ran} | " + " | ".join(cells) + " |")
+    head = ["| program | runs | " + " | ".join(types) + " |", "| --- | --- |" + " --- |" * len(types)]
+    return [f"Equal with all types, and their runs: {', '.join(equal) or 'none'}.", "", *(head + rows + [""] if rows else [])]
 
 
 def reasons(results, what):
@@ -76,10 +80,7 @@ def part(petsc, types, results):
         f"{len(types)} types {totals}; besides, {count('no-product')} are equal and have no product, and {count('not-possible')} "
         "are not possible.",
         "",
-        "| program | runs | " + " | ".join(types) + " |",
-        "| --- | --- |" + " --- |" * len(types),
-        *program_rows(types, results),
-        "",
+        *programs_of(types, results),
         *section(results, types, "failed", "Failed"),
         *section(results, types, "different", "Different"),
         *section(results, types, "no-product", "Equal, but without a product of our types"),

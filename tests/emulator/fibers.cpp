@@ -1,9 +1,8 @@
 /* fibers.cpp - runs the threads of a block as fibers: turns, barriers, warp-wide operations, and detection of
    faults. */
-#include "runtime.h"
+#include "kernels.h"
+#include "stacks.h"
 #include <algorithm>
-#include <boost/context/fiber.hpp>
-#include <boost/context/protected_fixedsize_stack.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -11,26 +10,24 @@
 #include <random>
 #include <vector>
 
-namespace context = boost::context;
-
 namespace spmv_emulator
 {
 Position position;
 
 namespace
 {
-enum { WARP = 32, MAX_THREADS = 1024, STACK_BYTES = 256 * 1024 };
-enum : size_t { MAX_SHARED = 227 << 10, DYNAMIC_ALIGN = 128 };
-enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, DONE };
+enum { WARP = 32 };
+enum : size_t { DYNAMIC_ALIGN = 128 };
+enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, AT_PREVIOUS, DONE };
 
 struct Thread {
-  context::fiber fiber; /* reused by later blocks */
-  State          state  = State::DONE;
-  unsigned       mask   = 0; /* the lanes that the thread waits for */
-  int            from   = 0;
-  size_t         bytes  = 0;
-  unsigned       ballot = 0; /* lanes whose first byte was not zero */
-  unsigned char  value[MAX_VALUE], result[MAX_VALUE];
+  Stack         stack; /* reused by later blocks */
+  State         state  = State::DONE;
+  unsigned      mask   = 0; /* the lanes that the thread waits for */
+  int           from   = 0;
+  size_t        bytes  = 0;
+  unsigned      ballot = 0; /* lanes whose first byte was not zero */
+  unsigned char value[MAX_VALUE], result[MAX_VALUE];
 };
 
 /* Masks of the lanes of a warp that are in a meeting, and of those that have ended */
@@ -38,14 +35,22 @@ struct Warp {
   unsigned meeting, ended;
 };
 
+} // namespace
+
 struct Block {
   std::vector<Thread>          thread{MAX_THREADS};
   Warp                         warp[MAX_THREADS / WARP];
-  context::fiber               scheduler;
-  const std::function<void()> *body = nullptr;
+  Stack                        host; /* of run_block() */
+  const std::function<void()> *body  = nullptr;
+  const std::vector<int>      *order = nullptr; /* in which the threads take turns ... */
+  int                          turn  = 0;       /* ... and the place in it of the current thread */
   int                          size = 0, current = 0, live = 0, at_barrier = 0, at_grid = 0, sum = 0, barrier_sum = 0;
+  int                          at_previous = 0;     /* threads that wait for the previous kernels */
+  bool                         early       = false; /* whether the previous kernels have not ended */
 };
 
+namespace
+{
 /* Block i of the blocks that run at the same time: only one, or all blocks of a cooperative grid */
 Block &block_number(size_t i)
 {
@@ -54,9 +59,10 @@ Block &block_number(size_t i)
   return *(*all)[i];
 }
 
-/* One kernel runs at a time: concurrent launches of host threads wait for each other in runtime.cpp */
+/* One block runs at a time: concurrent launches of host threads wait for each other in runtime.cpp */
 Block *running    = nullptr;
 bool   cooperates = false; /* whether the blocks of the kernel may wait for each other */
+bool   waited     = false; /* whether a thread of the kernel has waited for the previous ones */
 
 Block &block() { return *running; }
 
@@ -68,7 +74,30 @@ Block &block() { return *running; }
   abort();
 }
 
-void wait_turn() { block().scheduler = std::move(block().scheduler).resume(); }
+void run_bodies();
+
+/* Gives the turn to the next thread that can go on, or to the host: if all have ended or wait for the grid, or if those
+   that are left wait for the previous kernels */
+void pass_turn(Block &b, Stack &from)
+{
+  int passed = 0;
+
+  if (b.at_grid == b.live) return switch_stack(from, b.host);
+  do {
+    if (passed++ == b.size) {
+      if (b.at_previous == 0) fault("deadlock: threads of a block wait at different barriers");
+      return switch_stack(from, b.host);
+    }
+    if (++b.turn == b.size) b.turn = 0;
+    b.current = (*b.order)[b.turn];
+  } while (b.thread[b.current].state != State::READY);
+  position.thread.x = (unsigned)b.current;
+  Stack &to         = b.thread[b.current].stack;
+  if (!to.made) make_stack(to, run_bodies);
+  if (&to != &from) switch_stack(from, to);
+}
+
+void wait_turn(Block &b) { pass_turn(b, b.thread[b.current].stack); }
 
 void release_barrier(Block &b)
 {
@@ -77,6 +106,14 @@ void release_barrier(Block &b)
     if (b.thread[t].state == State::AT_BARRIER) b.thread[t].state = State::READY;
   b.barrier_sum = b.sum;
   b.sum = b.at_barrier = 0;
+}
+
+/* Values of a shuffle, most of 4 or 8 bytes: copies that the compiler knows the size of take no call */
+inline void copy_value(void *to, const void *from, size_t bytes)
+{
+  if (bytes == 8) memcpy(to, from, 8);
+  else if (bytes == 4) memcpy(to, from, 4);
+  else memcpy(to, from, bytes);
 }
 
 /* Ends the meeting of lane `any` if all lanes of its mask have arrived; lanes that have ended do not count */
@@ -100,7 +137,7 @@ void finish_meeting(Block &b, int warp, int any)
     const int from = lane[l].from;
     if (lane[l].bytes && (from < 0 || from >= lanes || !(mask >> from & 1))) fault("a shuffle reads outside its mask");
     lane[l].ballot = ballot;
-    if (lane[l].bytes) memcpy(lane[l].result, lane[from].value, lane[l].bytes);
+    if (lane[l].bytes) copy_value(lane[l].result, lane[from].value, lane[l].bytes);
   }
   for (int l = 0; l < lanes; l++)
     if (there >> l & 1) lane[l].state = State::READY;
@@ -120,26 +157,15 @@ void thread_ended(Block &b, int t)
     if (b.warp[warp].meeting >> l & 1) finish_meeting(b, warp, l);
 }
 
-context::fiber run_bodies(context::fiber &&scheduler)
+void run_bodies()
 {
-  Block &b    = block();
-  b.scheduler = std::move(scheduler);
   for (;;) {
+    Block    &b = block();
     const int t = b.current;
     (*b.body)();
     thread_ended(b, t);
-    wait_turn();
+    wait_turn(b);
   }
-}
-
-void resume(Block &b, int t)
-{
-  Thread &thread    = b.thread[t];
-  b.current         = t;
-  position.thread.x = (unsigned)t;
-  if (!thread.fiber)
-    thread.fiber = context::fiber(std::allocator_arg, context::protected_fixedsize_stack(STACK_BYTES), run_bodies);
-  thread.fiber = std::move(thread.fiber).resume();
 }
 
 /* The order in which threads, or blocks, take turns */
@@ -165,28 +191,26 @@ public:
   }
 };
 
-void begin_block(Block &b, int size, const std::function<void()> *body)
+/* Dynamic shared memory; each thread of the host has its own, as it has its own shared variables */
+thread_local std::vector<unsigned char> dynamic_memory;
+
+void begin_block(Block &b, const Kernel &k)
 {
-  b.body = body;
-  b.size = b.live = size;
+  b.body = &k.body;
+  b.size = b.live = k.threads;
   for (int t = 0; t < b.size; t++) b.thread[t].state = State::READY;
   for (int w = 0; w * WARP < b.size; w++) b.warp[w] = {0, b.size - w * WARP < WARP ? ~0u << (b.size - w * WARP) : 0};
 }
 
-/* Runs a block until all its threads have ended or wait for the grid */
-void run_block(Block &b, unsigned number, const std::vector<int> &order)
+/* Runs a block until all its threads have ended or wait for the grid; if it is early, until no thread can go on before
+   the previous kernels end */
+void run_block(Block &b, const Kernel &k, unsigned number, const std::vector<int> &order)
 {
-  running          = &b;
-  position.block.x = number;
-  while (b.at_grid < b.live) {
-    bool progress = false;
-    for (const int t : order) {
-      if (b.thread[t].state != State::READY) continue;
-      resume(b, t);
-      progress = true;
-    }
-    if (!progress) fault("deadlock: threads of a block wait at different barriers");
-  }
+  running  = &b;
+  position = {{0, 0, 0}, {number, 0, 0}, {(unsigned)k.threads, 1, 1}, {k.blocks, 1, 1}};
+  b.order  = &order;
+  b.turn   = b.size - 1;
+  pass_turn(b, b.host);
 }
 
 /* Ends the grid barrier, after all threads have arrived */
@@ -211,38 +235,92 @@ Turns &turns()
   return t;
 }
 
-void run_one_after_the_other(unsigned blocks, int size, const std::function<void()> &body)
+void clear_dynamic_memory(const Kernel &k) { dynamic_memory.assign(k.shared + DYNAMIC_ALIGN, 0xff); }
+
+/* One block after the other, but those that began early first */
+void run_one_after_the_other(Kernel &k)
 {
   Turns &t = turns();
 
   cooperates = false;
-  t.order.fill(t.blocks, (int)blocks);
+  waited     = k.waited;
+  for (EarlyBlock &e : k.early) e.finish(k);
+  clear_dynamic_memory(k);
+  t.order.fill(t.blocks, (int)k.blocks);
   for (const int i : t.blocks) {
-    t.order.fill(t.threads, size);
-    begin_block(block_number(0), size, &body);
-    run_block(block_number(0), (unsigned)i, t.threads);
+    if (std::any_of(k.early.begin(), k.early.end(), [=](const EarlyBlock &e) { return e.number == (unsigned)i; }))
+      continue;
+    t.order.fill(t.threads, k.threads);
+    begin_block(block_number(0), k);
+    run_block(block_number(0), k, (unsigned)i, t.threads);
   }
+  if (k.kind == Kind::OVERLAPPED && !waited) fault("no thread of an overlapped kernel waits for the previous ones");
 }
 
-void run_together(unsigned blocks, int size, const std::function<void()> &body)
+void run_together(const Kernel &k)
 {
   Turns &t    = turns();
   int    live = 1;
 
   cooperates = true;
-  for (unsigned i = 0; i < blocks; i++) begin_block(block_number(i), size, &body);
+  clear_dynamic_memory(k);
+  for (unsigned i = 0; i < k.blocks; i++) begin_block(block_number(i), k);
   while (live > 0) {
     live = 0;
-    t.order.fill(t.blocks, (int)blocks);
+    t.order.fill(t.blocks, (int)k.blocks);
     for (const int i : t.blocks) {
-      t.order.fill(t.threads, size);
-      run_block(block_number((size_t)i), (unsigned)i, t.threads);
+      t.order.fill(t.threads, k.threads);
+      run_block(block_number((size_t)i), k, (unsigned)i, t.threads);
       live += block_number((size_t)i).live;
     }
-    if (live > 0) release_grid(blocks);
+    if (live > 0) release_grid(k.blocks);
   }
 }
 } // namespace
+
+void run_kernel(Kernel &k)
+{
+  if (k.kind == Kind::COOPERATIVE) run_together(k);
+  else run_one_after_the_other(k);
+}
+
+Block *new_block() { return new Block; }
+
+void begin_early(Block &b, Kernel &k, unsigned number)
+{
+  std::vector<int> order;
+
+  cooperates = waited = false;
+  b.early             = true;
+  clear_dynamic_memory(k);
+  turns().order.fill(order, k.threads);
+  begin_block(b, k);
+  run_block(b, k, number, order);
+  k.waited = k.waited || waited;
+}
+
+void finish_early(Block &b, Kernel &k, unsigned number)
+{
+  std::vector<int> order;
+
+  b.early       = false;
+  b.at_previous = 0;
+  for (int t = 0; t < b.size; t++)
+    if (b.thread[t].state == State::AT_PREVIOUS) b.thread[t].state = State::READY;
+  turns().order.fill(order, k.threads);
+  run_block(b, k, number, order);
+}
+
+void wait_for_previous()
+{
+  Block &b = block();
+
+  waited = true;
+  if (!b.early) return;
+  b.thread[b.current].state = State::AT_PREVIOUS;
+  b.at_previous++;
+  wait_turn(b);
+}
 
 int block_barrier(int v)
 {
@@ -252,7 +330,7 @@ int block_barrier(int v)
   b.at_barrier++;
   b.sum += v;
   release_barrier(b);
-  wait_turn();
+  wait_turn(b);
   return b.barrier_sum;
 }
 
@@ -263,7 +341,7 @@ void grid_barrier()
   if (!cooperates) fault("a kernel waits for its grid, and was not launched as a cooperative one");
   b.thread[b.current].state = State::AT_GRID;
   b.at_grid++;
-  wait_turn();
+  wait_turn(b);
 }
 
 void warp_meet(unsigned mask, const void *value, int from, void *result, size_t bytes)
@@ -278,10 +356,10 @@ void warp_meet(unsigned mask, const void *value, int from, void *result, size_t 
   me.mask  = mask;
   me.from  = from;
   me.bytes = bytes;
-  if (bytes) memcpy(me.value, value, bytes);
+  if (bytes) copy_value(me.value, value, bytes);
   finish_meeting(b, t / WARP, lane);
-  wait_turn();
-  if (bytes) memcpy(result, me.result, bytes);
+  wait_turn(b);
+  if (bytes) copy_value(result, me.result, bytes);
 }
 
 void warp_sync(unsigned mask) { warp_meet(mask, nullptr, 0, nullptr, 0); }
@@ -294,38 +372,8 @@ unsigned warp_ballot(unsigned mask, bool v)
   return block().thread[block().current].ballot;
 }
 
-/* Dynamic shared memory, filled with 0xff at the beginning of a kernel */
-static std::vector<unsigned char> dynamic_memory;
-
 void *dynamic_shared()
 {
   return (void *)(((uintptr_t)dynamic_memory.data() + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
-}
-
-static void enqueue_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body,
-                         void (*run)(unsigned, int, const std::function<void()> &))
-{
-  if (blocks.x == 0 || threads.x == 0 || threads.x > MAX_THREADS || shared > MAX_SHARED ||
-      blocks.y * blocks.z * threads.y * threads.z != 1) {
-    set_last_error(cudaErrorInvalidConfiguration); /* the emulator supports one dimension only */
-    return;
-  }
-  if (refused(SPMV_POINT_LAUNCH)) return;
-  const cudaError_t error = enqueue(stream, [=] {
-    position = {{0, 0, 0}, {0, 0, 0}, {threads.x, 1, 1}, {blocks.x, 1, 1}};
-    dynamic_memory.assign(shared + DYNAMIC_ALIGN, 0xff);
-    run(blocks.x, (int)threads.x, body);
-  });
-  if (error) set_last_error(error);
-}
-
-void run_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body)
-{
-  enqueue_grid(blocks, threads, shared, stream, std::move(body), run_one_after_the_other);
-}
-
-void run_cooperative_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body)
-{
-  enqueue_grid(blocks, threads, shared, stream, std::move(body), run_together);
 }
 } // namespace spmv_emulator

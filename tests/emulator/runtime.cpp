@@ -6,10 +6,10 @@
   end, or by host code, is a segmentation fault at that instruction. New memory is filled with 0xff: NaN in floating
   point, -1 in integers.
 
-  Work is done when it is enqueued, except copies from pinned memory to the device, which are delayed until other work
-  needs them: a program that overwrites the pinned memory too early sends wrong bytes.
+  Copies from pinned memory to the device are delayed until other work needs them: a program that overwrites the pinned
+  memory too early sends wrong bytes. Kernels are delayed, too (kernels.cpp). Other work is done when it is enqueued.
 */
-#include "runtime.h"
+#include "kernels.h"
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -38,10 +38,61 @@ size_t page_bytes()
   return bytes;
 }
 
+void protect(char *from, size_t bytes, bool open)
+{
+  if (mprotect(from, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE)) abort();
+}
+
+/* Whether arrays are kept apart. Device memory is then always accessible: its many inaccessible pages would make opening
+   and closing slow. */
+bool apart()
+{
+  static const bool is = getenv("SPMV_EMULATOR_APART") != nullptr;
+  return is;
+}
+
+/* The protection key of device memory, or -1 if the processor has no keys */
+int device_key()
+{
+  static const int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+  return key;
+}
+
+/* Opens a block for everybody, or closes it, with a key for all who do not hold that */
 void protect(const DeviceBlock &b, bool open)
 {
-  if (mprotect(b.map, b.map_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE)) abort();
+  if (apart()) return;
+  if (device_key() < 0) protect(b.map, b.map_bytes, open);
+  else if (pkey_mprotect(b.map, b.map_bytes, PROT_READ | PROT_WRITE, open ? 0 : device_key())) abort();
 }
+
+/* Opens all blocks for work of a stream, or closes them, also those that the host has touched. With a key that is one
+   register of this thread; without one, a call of the system for each block, which took a third of the time of most
+   tests. */
+void open_blocks(bool open)
+{
+  Machine &m = machine();
+
+  if (apart()) return;
+  if (device_key() >= 0) pkey_set(device_key(), open ? 0 : PKEY_DISABLE_ACCESS);
+  else
+    for (const auto &b : m.device)
+      if (!b.second.closed) protect(b.second, open);
+  for (char *start : m.at_host)
+    if (const auto b = m.device.find(start); b != m.device.end()) protect(b->second, open && device_key() < 0);
+  m.at_host.clear();
+}
+
+/* Makes the inaccessible pages between arrays in a part of device memory accessible */
+void unseal(char *from, const char *end)
+{
+  std::set<char *> &sealed = machine().sealed;
+
+  for (auto page = sealed.lower_bound(from); page != sealed.end() && *page < end; page = sealed.erase(page))
+    protect(*page, page_bytes(), true);
+}
+
+size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 bool is_pinned(const void *p)
 {
@@ -52,22 +103,26 @@ bool is_pinned(const void *p)
   return (const char *)p < it->first + it->second;
 }
 
-const DeviceBlock *block_of(const void *p, const char **start)
-{
-  auto it = machine().device.upper_bound((char *)p);
-  if (it == machine().device.begin()) return nullptr;
-  --it;
-  *start = it->first;
-  return (char *)p < it->first + it->second.bytes ? &it->second : nullptr;
-}
-
 /* Whether p is a device pointer with `bytes` bytes after it, or (on_device false) no device pointer */
 bool fits(const void *p, size_t bytes, bool on_device)
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
   const char                                 *start;
   const DeviceBlock                          *b = block_of(p, &start);
-  return on_device ? b && (const char *)p + bytes <= start + b->bytes : !b;
+  return on_device ? b && (const char *)p + bytes <= start + b->bytes : !b || b->shared;
+}
+
+/* Opens a shared block that the host touches; it stays open until the device works again */
+bool move_to_host(const void *p)
+{
+  const char        *start;
+  const DeviceBlock *b = block_of(p, &start);
+
+  if (!b || !b->shared || machine().depth) return false;
+  protect(*b, true);
+  machine().at_host.insert((char *)start);
+  machine().moved++;
+  return true;
 }
 
 /* Prints the block nearest to a wrong access, then lets the signal end the program */
@@ -76,6 +131,7 @@ void explain_fault(int, siginfo_t *info, void *)
   char        text[200];
   const char *p = (const char *)info->si_addr;
 
+  if (move_to_host(p) || touch(p)) return;
   for (const auto &b : machine().device) {
     if (p < b.second.map || p >= b.second.map + b.second.map_bytes + page_bytes()) continue;
     const long offset = (long)(p - b.first);
@@ -99,6 +155,41 @@ void explain_faults_once()
 }
 } // namespace
 
+DeviceBlock *block_of(const void *p, const char **start)
+{
+  auto it = machine().device.upper_bound((char *)p);
+  if (it == machine().device.begin()) return nullptr;
+  --it;
+  *start = it->first;
+  return (char *)p < it->first + it->second.bytes ? &it->second : nullptr;
+}
+
+void unmap(void *block)
+{
+  Machine                                    &m = machine();
+  const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
+  const DeviceBlock                           b = m.device[(char *)block];
+
+  unseal(b.map, b.map + b.map_bytes);
+  protect(b, true);
+  for (const char *c = (char *)block + b.bytes; c < b.map + b.map_bytes; c++)
+    if (*c != (char)CANARY) {
+      fprintf(stderr, "CUDA emulator: a device block of %zu bytes was written beyond its end\n", b.bytes);
+      abort();
+    }
+  munmap(b.map, b.map_bytes + page_bytes());
+  m.used -= b.bytes;
+  m.device.erase((char *)block);
+}
+
+void close_block(DeviceBlock *b, bool closed)
+{
+  if (apart()) return;
+  b->closed = closed;
+  if (closed) protect(b->map, b->map_bytes, false);
+  else protect(*b, device_key() < 0 && machine().depth > 0);
+}
+
 thread_local int                   current_device = 0;
 thread_local cudaStreamCaptureMode capture_mode   = cudaStreamCaptureModeGlobal;
 
@@ -111,20 +202,19 @@ Machine &machine()
 Opened::Opened()
 {
   machine().one_at_a_time.lock();
-  if (machine().depth++ == 0)
-    for (const auto &b : machine().device) protect(b.second, true);
+  if (machine().depth++ == 0) open_blocks(true);
 }
 
 Opened::~Opened()
 {
-  if (--machine().depth == 0)
-    for (const auto &b : machine().device) protect(b.second, false);
+  if (--machine().depth == 0) open_blocks(false);
   machine().one_at_a_time.unlock();
 }
 
 void catch_up(long copies)
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  finish_kernels();
   if (machine().late.empty()) return;
   const Opened memory;
   while (!machine().late.empty() && machine().put_off - (long)machine().late.size() < copies) {
@@ -141,7 +231,10 @@ cudaError_t refused(unsigned kind, size_t bytes)
   Machine                                    &m = machine();
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
 
-  if (bytes) m.allocations++;
+  if (bytes) {
+    m.allocations++;
+    m.grown++;
+  }
   if (!(m.kinds & (kind | SPMV_POINT_LOST))) return cudaSuccess;
   if (m.before != 0 && (bytes == 0 || bytes != m.again)) {
     m.again = 0;
@@ -167,14 +260,30 @@ cudaError_t result(cudaError_t error)
 
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work)
 {
-  if (CUgraph_st *graph = stream_of(stream)->captured) {
-    graph->work.push_back(std::move(work));
-    return cudaSuccess;
+  const auto step = [work = std::move(work)](cudaStream_t as) {
+    const Opened memory;
+    catch_up();
+    working_now(as);
+    work();
+  };
+  stream_of(stream)->has_work = true;
+  if (CUgraph_st *graph = stream_of(stream)->captured) graph->steps.push_back(step);
+  else {
+    begin_work(stream_of(stream));
+    step(stream);
   }
-  const Opened memory;
-  catch_up();
-  work();
   return cudaSuccess;
+}
+
+void enqueue_kernel(const Kernel &kernel)
+{
+  stream_of(kernel.stream)->has_work = true;
+  if (CUgraph_st *graph = stream_of(kernel.stream)->captured)
+    graph->steps.push_back([=](cudaStream_t as) { launch_kernel(kernel, as); });
+  else {
+    begin_work(stream_of(kernel.stream));
+    launch_kernel(kernel, kernel.stream);
+  }
 }
 
 bool capturing()
@@ -216,12 +325,47 @@ void spmv_emulator_hold(long queries)
   machine().held = queries;
 }
 
-long spmv_emulator_allocations(void)
+static long take(long *counter)
 {
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-  const long                                  count = machine().allocations;
+  const long                                  count = *counter;
 
-  machine().allocations = 0;
+  *counter = 0;
+  return count;
+}
+long spmv_emulator_allocations(void) { return take(&machine().allocations); }
+long spmv_emulator_grown(void) { return take(&machine().grown); }
+long spmv_emulator_launches(void) { return take(&machine().launches); }
+long spmv_emulator_waits(void) { return take(&machine().waits); }
+long spmv_emulator_device_waits(void) { return take(&machine().device_waits); }
+
+int64_t spmv_emulator_room(int64_t bytes)
+{
+  return apart() ? (int64_t)(rounded((size_t)bytes, BLOCK_ALIGN) + 2 * page_bytes()) : 0;
+}
+
+/* The array ends where the last whole page of its room begins */
+void *spmv_emulator_place(void *room, int64_t bytes)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  char *const                                 end = (char *)room + spmv_emulator_room(bytes);
+  char *const page = (char *)((uintptr_t)end / page_bytes() * page_bytes() - page_bytes());
+
+  catch_up(); /* kernels that use memory which the caller has taken back */
+  /* From the page on in which the room begins: it may be one that kept arrays of earlier use apart, and no array before
+     this room has its page there */
+  unseal((char *)((uintptr_t)room / page_bytes() * page_bytes()), end);
+  protect(page, page_bytes(), false);
+  machine().sealed.insert(page);
+  return page - rounded((size_t)bytes, BLOCK_ALIGN);
+}
+
+long spmv_emulator_moved(void)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  const long                                  count = machine().moved;
+
+  machine().moved = 0;
   return count;
 }
 
@@ -269,6 +413,7 @@ cudaError_t cudaSetDevice(int device_)
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
+  catch_up(); /* blocks are freed behind the work that uses them */
   *total_bytes = device_bytes();
   *free_bytes  = machine().used < *total_bytes ? *total_bytes - machine().used : 0;
   return cudaSuccess;
@@ -320,44 +465,45 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
   if (bytes == 0) return cudaSuccess;
   explain_faults_once();
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
-  const size_t page = page_bytes(), padded = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
-  const size_t map_bytes = (padded + page - 1) / page * page;
+  const size_t page = page_bytes(), padded = rounded(bytes, BLOCK_ALIGN), map_bytes = rounded(padded, page);
   if (const cudaError_t error = refused(SPMV_POINT_DEVICE, bytes)) return error;
   if (m.used + bytes > device_bytes()) return result(cudaErrorMemoryAllocation);
   void *map = mmap(nullptr, map_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return result(cudaErrorMemoryAllocation);
-  const DeviceBlock b = {(char *)map, map_bytes, bytes};
-  char             *p = b.map + map_bytes - padded;
-  protect(b, true);
+  DeviceBlock b;
+  b.map       = (char *)map;
+  b.map_bytes = map_bytes;
+  b.bytes     = bytes;
+  b.shared    = false;
+  char *p     = b.map + map_bytes - padded;
+  protect(b.map, map_bytes, true);
   memset(p, 0xff, bytes);
   memset(p + bytes, CANARY, padded - bytes);
-  if (m.depth == 0) protect(b, false);
+  if (m.depth == 0 || device_key() >= 0) protect(b, false);
   m.device[p] = b;
   m.used += bytes;
   *out = p;
   return cudaSuccess;
 }
 
+cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+  const cudaError_t                           error = cudaMalloc(out, bytes);
+
+  if (*out) machine().device[(char *)*out].shared = true;
+  return error;
+}
+cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t) { return refused(SPMV_POINT_CALL); }
+
 cudaError_t cudaFree(void *p)
 {
-  Machine &m = machine();
-
   if (!p) return cudaSuccess;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
-  const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
   catch_up();
-  const auto it = m.device.find((char *)p);
-  if (it == m.device.end()) return result(cudaErrorInvalidValue);
-  const DeviceBlock b = it->second;
-  protect(b, true);
-  for (const char *c = (char *)p + b.bytes; c < b.map + b.map_bytes; c++)
-    if (*c != (char)CANARY) {
-      fprintf(stderr, "CUDA emulator: a device block of %zu bytes was written beyond its end\n", b.bytes);
-      abort();
-    }
-  munmap(b.map, b.map_bytes + page_bytes());
-  m.used -= b.bytes;
-  m.device.erase(it);
+  if (!machine().device.count((char *)p)) return result(cudaErrorInvalidValue);
+  unmap(p);
   return cudaSuccess;
 }
 
@@ -397,7 +543,7 @@ cudaError_t cudaFreeHost(void *block)
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *about, const void *p)
 {
   *about = {};
-  if (fits(p, 1, true)) about->type = cudaMemoryTypeDevice;
+  if (fits(p, 1, true)) about->type = fits(p, 1, false) ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
   else if (is_pinned(p)) about->type = cudaMemoryTypeHost;
   return cudaSuccess;
 }
@@ -412,9 +558,21 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     if (!fits(to, bytes, to_device) || !fits(from, bytes, from_device)) return result(cudaErrorInvalidValue);
   }
   const auto copy = [=] { memmove(to, from, bytes); };
-  if (kind != cudaMemcpyHostToDevice || stream_of(stream)->captured || !is_pinned(from)) return enqueue(stream, copy);
+  if (kind != cudaMemcpyHostToDevice || stream_of(stream)->captured || !is_pinned(from)) {
+    (void)enqueue(stream, copy);
+    /* a copy to pageable memory has ended when the call returns */
+    if (kind == cudaMemcpyDeviceToHost && !stream_of(stream)->captured && !is_pinned(to))
+      host_waited(&stream_of(stream)->before);
+    return cudaSuccess;
+  }
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-  machine().late.push_back(copy);
+  finish_kernels();
+  stream_of(stream)->has_work = true;
+  begin_work(stream_of(stream));
+  machine().late.push_back([=] {
+    working_now(stream);
+    copy();
+  });
   machine().put_off++;
   return cudaSuccess;
 }

@@ -1,6 +1,5 @@
 /*
-  streams.cpp - streams, events and graphs of the emulator. Work is done when it is enqueued; a stream only remembers
-  whether it is being captured.
+  streams.cpp - streams, events and graphs of the emulator. A stream only remembers whether it is being captured.
 */
 #include "runtime.h"
 #include <utility>
@@ -29,14 +28,18 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
   catch_up();
+  if (machine().working == stream) working_now(nullptr);
   delete stream;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
   if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  if (stream_of(stream)->has_work) count_wait(&Machine::waits);
+  stream_of(stream)->has_work = false;
   catch_up();
+  host_waited(&stream_of(stream)->before);
   return cudaSuccess;
 }
 /* A stream that waits for an event of a capture joins the capture. A capture cannot wait for an event outside it, and
@@ -46,7 +49,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigne
   CUstream_st *stream = stream_of(stream_);
 
   if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
-  if (event->captured == stream->captured) return cudaSuccess;
+  if (event->captured == stream->captured) {
+    if (!event->captured) {
+      finish_kernels(); /* the next kernel depends on more than the previous one */
+      add(&stream->before, event->before);
+    }
+    return cudaSuccess;
+  }
   if (!event->captured || stream->captured || !machine().captures.count(event->captured))
     return result(cudaErrorStreamCaptureUnsupported);
   stream->captured = event->captured;
@@ -56,8 +65,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_, cudaEvent_t event, unsigne
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
   if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
-  if (CUgraph_st *graph = stream_of(stream)->captured) graph->work.push_back([=] { function(data); });
+  if (CUgraph_st *graph = stream_of(stream)->captured)
+    graph->steps.push_back([=](cudaStream_t) {
+      const Opened memory;
+      catch_up();
+      function(data);
+    });
   else {
+    stream_of(stream)->has_work = true;
     catch_up();
     function(data); /* host code, so device memory stays inaccessible */
   }
@@ -99,17 +114,21 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 {
   if (!graph) return result(cudaErrorInvalidValue);
   if (const cudaError_t error = refused(SPMV_POINT_LAUNCH)) return error;
-  *exec         = new CUgraphExec_st;
-  (*exec)->work = graph->work;
+  *exec          = new CUgraphExec_st;
+  (*exec)->steps = graph->steps;
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
   if (!exec) return result(cudaErrorInvalidValue);
   if (const cudaError_t error = refused(SPMV_POINT_LAUNCH)) return error;
-  for (const auto &work : exec->work) {
-    const cudaError_t error = enqueue(stream, work);
-    if (error) return error;
+  if (CUgraph_st *graph = stream_of(stream)->captured)
+    graph->steps.insert(graph->steps.end(), exec->steps.begin(), exec->steps.end());
+  else {
+    stream_of(stream)->has_work = true;
+    finish_kernels(); /* a graph begins when all earlier work has ended */
+    begin_work(stream_of(stream));
+    for (const Step &step : exec->steps) step(stream);
   }
   return cudaSuccess;
 }
@@ -138,7 +157,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
   if (event->device != (stream ? stream->device : current_device)) return result(cudaErrorInvalidResourceHandle);
   event->captured = stream_of(stream)->captured;
-  event->copies   = machine().put_off;
+  if (!event->captured) finish_kernels();
+  settle();
+  event->before = stream_of(stream)->before;
+  event->copies = machine().put_off;
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event)
@@ -151,7 +173,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     machine().held--;
     return result(cudaErrorNotReady);
   }
-  if (done >= event->copies) return cudaSuccess;
+  if (done >= event->copies) {
+    host_waited(&event->before);
+    return cudaSuccess;
+  }
   catch_up(done + 1); /* progress, so that repeated queries succeed in the end */
   return result(cudaErrorNotReady);
 }
@@ -159,7 +184,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
   if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;
   if (capturing()) return result(cudaErrorStreamCaptureUnsupported);
+  count_wait(&Machine::waits);
   catch_up(event->copies);
+  host_waited(&event->before);
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event)

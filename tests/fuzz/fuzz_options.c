@@ -20,18 +20,10 @@ static PetscErrorCode PutOption(Fuzz *f, const char *name, const char *value)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FuzzStepOption(Fuzz *f, const char *name, const char *value)
-{
-  PetscFunctionBeginUser;
-  f->step_option = name;
-  if (name) PetscCall(PetscOptionsSetValue(NULL, name, value));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The option settings of the kernel tests, as "key=value ..." */
 static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
 {
-  const uint64_t way = FuzzNext(f);
+  const uint64_t way = OpNext(&f->c);
   SpmvOptions    options;
   char           text[CASE_VARIANT_TEXT], name[CONF_TYPE_MAX], **part, *value;
   int            count;
@@ -53,29 +45,31 @@ static PetscErrorCode PutVariant(Fuzz *f, const SpmvFormat *format)
 static const char *const trials[] = {"0", "1", "2", "5"};
 enum { TRIALS = sizeof trials / sizeof trials[0] };
 
-static PetscErrorCode Options(Fuzz *f)
+static PetscErrorCode Options(Conf *c)
 {
+  Fuzz *const       f       = (Fuzz *)c; /* its first member */
   const SpmvFormat *format  = spmv_format_find(f->base_format);
-  const PetscBool   decline = FuzzChance(f, 30), check = FuzzChance(f, 20);
-  const PetscBool   variant = FuzzChance(f, 70);
-  const char *const trial   = trials[FuzzBelow(f, TRIALS)];
+  const PetscBool   decline = OpChance(&f->c, 30), check = OpChance(&f->c, 20);
+  const PetscBool   variant = OpChance(&f->c, 70);
+  const char *const trial   = trials[OpBelow(&f->c, TRIALS)];
 
   PetscFunctionBeginUser;
   if (format && variant) PetscCall(PutVariant(f, format));
   PetscCall(PutOption(f, "-mat_aijfmt_decline", decline ? "true" : "false"));
   PetscCall(PutOption(f, "-mat_aijauto_trial", trial));
   PetscCall(PutOption(f, "-mat_aijfmt_check", check ? "true" : "false"));
-  PetscCall(MatSetFromOptions(f->A));
+  PetscCall(MatSetFromOptions(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets an option in the database and on the matrix; later operations must keep it. Those that give the matrix another
    header read it from the database again, so an option of the command line is left alone. */
-static PetscErrorCode SetOption(Fuzz *f)
+static PetscErrorCode SetOption(Conf *c)
 {
+  Fuzz *const       f      = (Fuzz *)c;
   const char *const keys[] = {"decline", "check"};
-  const char *const key    = keys[FuzzBelow(f, 2)];
-  const char *const value  = FuzzChance(f, 50) ? "true" : "false";
+  const char *const key    = keys[OpBelow(&f->c, 2)];
+  const char *const value  = OpChance(&f->c, 50) ? "true" : "false";
   char              name[CONF_TYPE_MAX], now[CONF_TYPE_MAX];
   PetscBool         set;
 
@@ -87,8 +81,9 @@ static PetscErrorCode SetOption(Fuzz *f)
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(f->option, key, sizeof(f->option)));
   PetscCall(PetscStrncpy(f->value, value, sizeof(f->value)));
-  if (FuzzIsPacked(f)) PetscCall(MatAIJFmtSetOption(f->A, f->option, f->value));
+  if (FuzzIsPacked(f)) PetscCall(MatAIJFmtSetOption(c->A, f->option, f->value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const FuzzOperation fuzz_options[] = {{"options", Options, FUZZ_RENEWS}, {"set_option", SetOption, 0}, {NULL, NULL, 0}};
+const ConfOperation fuzz_options[] = {
+    {"options", Options, OP_RENEWS, .ways = 1}, {"set_option", SetOption, 0, .ways = 1}, {.name = NULL}};

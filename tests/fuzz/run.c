@@ -5,20 +5,24 @@
 
 #include <stdio.h>
 
-static const FuzzOperation *const tables[] = {fuzz_values,   fuzz_arrays,    fuzz_sums,   fuzz_renewals,
-                                              fuzz_convert,  fuzz_structure, fuzz_parts,  fuzz_queries,
-                                              fuzz_products, fuzz_solve,     fuzz_options};
-
 /* If the norm exceeds this, both matrices are scaled down */
 static const PetscReal norm_max = 256;
 
 enum { SMALL_MAX = 110 };
 
-const FuzzOperation *FuzzOperationGet(PetscInt i)
+static PetscBool Runs(const ConfOperation *o)
 {
-  for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
-    for (const FuzzOperation *o = tables[t]; o->name; o++)
-      if (!i--) return o;
+  return o->where & (OP_SPEC | OP_COORDINATES) ? PETSC_FALSE : PETSC_TRUE;
+}
+
+const ConfOperation *FuzzOperationGet(PetscInt i)
+{
+  const ConfOperation *o;
+
+  for (PetscInt k = 0; (o = OpGet(k)); k++)
+    if (Runs(o) && !i--) return o;
+  for (o = fuzz_options; o->name; o++)
+    if (!i--) return o;
   return NULL;
 }
 
@@ -27,14 +31,14 @@ PetscBool FuzzIsPacked(const Fuzz *f)
   PetscBool parallel = PETSC_FALSE, is = PETSC_FALSE;
   char      type[CONF_TYPE_MAX];
 
-  if (f->c.blocks_only) (void)PetscObjectTypeCompare((PetscObject)f->A, MATMPIAIJ, &parallel);
-  if (f->A && !parallel) (void)ConfIsUnderTest(&f->c, f->A, type, &is);
+  if (f->c.blocks_only) (void)PetscObjectTypeCompare((PetscObject)f->c.A, MATMPIAIJ, &parallel);
+  if (f->c.A && !parallel) (void)ConfIsUnderTest(&f->c, f->c.A, type, &is);
   return is;
 }
 
 PetscInt FuzzOperationFind(const char *name)
 {
-  const FuzzOperation *o;
+  const ConfOperation *o;
 
   for (PetscInt i = 0; (o = FuzzOperationGet(i)); i++)
     if (!strcmp(o->name, name)) return i;
@@ -53,7 +57,7 @@ void FuzzDrawSteps(FuzzRun *run)
     PetscInt i;
 
     do i = (PetscInt)(gen_hash(seed, tries++) % (uint64_t)run->operation_count);
-    while (!run->allowed[i] || ((FuzzOperationGet(i)->where & FUZZ_RARE) && gen_hash(seed, tries++) % 3));
+    while (!run->allowed[i] || ((FuzzOperationGet(i)->where & OP_RARE) && gen_hash(seed, tries++) % 3));
     if (!k && run->allowed[first] && gen_hash(seed, tries++) % 2) i = first;
     run->step[k].index     = k;
     run->step[k].operation = FuzzOperationGet(i);
@@ -72,68 +76,69 @@ void FuzzCommand(const FuzzRun *run, PetscInt last, char line[FUZZ_LINE_MAX])
                              (long long)run->step[k].index, run->step[k].operation->name);
 }
 
-static PetscErrorCode MakesSense(const Fuzz *f, const FuzzOperation *o, PetscBool *sense)
+static PetscErrorCode MakesSense(const Fuzz *f, const ConfOperation *o, PetscBool *sense)
 {
   Mat       A = f->twin[FUZZ_PLAIN].A;
   PetscBool square;
-  FuzzShape s;
+  OpShape   s;
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzShapeOf(A, &s));
-  PetscCall(FuzzIsSquare(A, &square));
+  PetscCall(OpShapeOf(A, &s));
+  PetscCall(MatHasCongruentLayouts(A, &square));
   *sense = PETSC_FALSE;
-  if ((o->where & FUZZ_SQUARE) && !square) PetscFunctionReturn(PETSC_SUCCESS);
-  if ((o->where & FUZZ_NONEMPTY) && (!s.M || !s.N)) PetscFunctionReturn(PETSC_SUCCESS);
-  if ((o->where & FUZZ_SEQUENTIAL) && f->c.size > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if ((o->where & FUZZ_PARALLEL) && f->c.size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if ((o->where & FUZZ_SMALL) && PetscMax(s.M, s.N) > SMALL_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & OP_SQUARE) && !square) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & OP_NONEMPTY) && (!s.M || !s.N)) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & OP_SEQUENTIAL) && f->c.size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & OP_PARALLEL) && f->c.size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((o->where & (OP_SMALL | OP_DENSE)) && PetscMax(s.M, s.N) > SMALL_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   *sense = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(Fuzz *f)
+static PetscErrorCode Create(Conf *c)
 {
-  FuzzShape shape;
+  OpShape shape;
 
   PetscFunctionBeginUser;
-  PetscCall(FuzzDrawShape(f, &shape));
-  PetscCall(FuzzCreate(f, &shape, f->type, &f->A));
+  PetscCall(OpDrawShape(c, &shape));
+  PetscCall(OpCreate(c, &shape, c->type, &c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SeeKept(Fuzz *f)
+static PetscErrorCode SeeKept(Conf *c)
 {
   PetscFunctionBeginUser;
-  for (PetscInt k = 0; k < f->now->kept_count; k++) PetscCall(ConfSeeProducts(&f->c, "kept matrix", f->now->kept[k]));
+  for (PetscInt k = 0; k < c->kept->count; k++) PetscCall(ConfSeeProducts(c, "kept matrix", c->kept->A[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Every sequence begins with `create` and ends with `kept` */
-static const FuzzOperation create = {"create", Create, FUZZ_RENEWS}, see_kept = {"kept", SeeKept, 0};
+static const ConfOperation create   = {"create", Create, OP_RENEWS, .ways = 1},
+                           see_kept = {"kept", SeeKept, 0, .ways = 1};
 
 /* Checks that an option set on the matrix by a program is still set */
-static PetscErrorCode SeeOption(Fuzz *f, const FuzzOperation *o)
+static PetscErrorCode SeeOption(Fuzz *f, const ConfOperation *o)
 {
   char text[CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  if (!f->option[0] || (o->where & FUZZ_RENEWS)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!f->option[0] || (o->where & OP_RENEWS)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(text, f->value, sizeof(text)));
-  if (FuzzIsPacked(f)) PetscCall(MatAIJFmtGetOption(f->A, f->option, text, sizeof(text)));
+  if (FuzzIsPacked(f)) PetscCall(MatAIJFmtGetOption(f->c.A, f->option, text, sizeof(text)));
   PetscCall(ConfSeeText(&f->c, f->option, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Runs the operation on the current twin, and records its matrix afterwards */
-static PetscErrorCode RunTurn(FuzzRun *run, Fuzz *f, const FuzzOperation *o)
+static PetscErrorCode RunTurn(FuzzRun *run, Fuzz *f, const ConfOperation *o)
 {
   ConfCounts before, after;
 
   PetscFunctionBeginUser;
-  PetscCall(o->run(f));
-  PetscCall(ConfCount(&f->c, f->A, &before));
-  PetscCall(ConfSeeMat(&f->c, "matrix afterwards", f->A));
-  PetscCall(ConfCount(&f->c, f->A, &after));
+  PetscCall(OpRun(&f->c, o));
+  PetscCall(ConfCount(&f->c, f->c.A, &before));
+  PetscCall(ConfSeeMat(&f->c, "matrix afterwards", f->c.A));
+  PetscCall(ConfCount(&f->c, f->c.A, &after));
   run->sequence_packed += after.packed - before.packed;
   run->fallbacks += after.fallbacks - before.fallbacks;
   PetscCall(SeeOption(f, o));
@@ -144,28 +149,29 @@ static PetscErrorCode RunTurn(FuzzRun *run, Fuzz *f, const FuzzOperation *o)
 static PetscErrorCode TakeTurn(FuzzRun *run, Fuzz *f, const FuzzStep *step, int twin, const char *command,
                                const char *name, PetscInt codes[2])
 {
-  PetscErrorCode ierr;
-  PetscInt       mine[2];
+  Conf *const     c   = &f->c;
+  FuzzTwin *const now = &f->twin[twin];
+  PetscErrorCode  ierr;
+  PetscInt        mine[2];
 
   PetscFunctionBeginUser;
-  f->now = &f->twin[twin];
-  f->A   = f->now->A;
-  PetscCall(ConfTurn(&f->c, twin == FUZZ_PLAIN ? "" : run->type + strlen("aij")));
-  f->type       = f->c.suffix[0] ? run->type : "aij";
-  f->draw.seed  = gen_hash(gen_hash((uint64_t)run->seed, 2), (uint64_t)step->index + 1);
-  f->draw.count = 0;
-  FuzzWatchStep(command, name, f->type, twin);
+  c->A    = now->A;
+  c->kept = &now->kept;
+  PetscCall(ConfTurn(c, twin == FUZZ_PLAIN ? "" : run->type + strlen("aij")));
+  c->seed  = gen_hash(gen_hash((uint64_t)run->seed, 2), (uint64_t)step->index + 1);
+  c->drawn = 0;
+  FuzzWatchStep(command, name, c->type, twin);
   PetscCall(PetscPushErrorHandler(FuzzWatchError, NULL));
   ierr = RunTurn(run, f, step->operation);
   PetscCall(PetscPopErrorHandler());
-  if (f->step_option) PetscCall(PetscOptionsClearValue(NULL, f->step_option));
-  f->step_option = NULL;
+  if (c->step_option) PetscCall(PetscOptionsClearValue(NULL, c->step_option));
+  c->step_option = NULL;
   mine[0]        = (PetscInt)ierr;
   mine[1]        = -(PetscInt)ierr;
-  PetscCallMPI(MPI_Allreduce(mine, codes, 2, MPIU_INT, MPI_MAX, f->c.comm));
+  PetscCallMPI(MPI_Allreduce(mine, codes, 2, MPIU_INT, MPI_MAX, c->comm));
   FuzzWatchEnd();
-  PetscCall(PetscStrncpy(f->now->message, ierr ? FuzzWatchMessage() : "", sizeof(f->now->message)));
-  f->now->A = f->A;
+  PetscCall(PetscStrncpy(now->message, ierr ? FuzzWatchMessage() : "", sizeof(now->message)));
+  now->A = c->A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,7 +207,7 @@ static PetscErrorCode RunStep(FuzzRun *run, Fuzz *f, const FuzzStep *step, const
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPIU_INT, MPI_SUM, f->c.comm));
     *outcome = different ? FUZZ_DIFFERS : FUZZ_PASSED;
   }
-  if (step->operation->where & FUZZ_RENEWS) f->option[0] = 0;
+  if (step->operation->where & OP_RENEWS) f->option[0] = 0;
   for (int twin = 0; twin < FUZZ_TWINS; twin++) PetscCall(ConfRecordDestroy(&record[twin]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -238,7 +244,7 @@ static PetscErrorCode RunSteps(FuzzRun *run, Fuzz *f, FuzzOutcome *outcome, char
     PetscCall(MakesSense(f, step->operation, &sense));
     if (!sense) continue;
     FuzzCommand(run, k, command);
-    for (int twin = 0; twin < FUZZ_TWINS; twin++) PetscCall(FuzzAllowNewNonzeros(f->twin[twin].A));
+    for (int twin = 0; twin < FUZZ_TWINS; twin++) PetscCall(OpAllowNewNonzeros(f->twin[twin].A));
     PetscCall(RunStep(run, f, step, command, outcome));
     count->ran++;
     if (*outcome == FUZZ_REFUSED) count->refused++;
@@ -252,7 +258,7 @@ static PetscErrorCode CleanUp(Fuzz *f)
 {
   PetscFunctionBeginUser;
   for (int twin = 0; twin < FUZZ_TWINS; twin++) {
-    for (PetscInt k = 0; k < f->twin[twin].kept_count; k++) PetscCall(MatDestroy(&f->twin[twin].kept[k]));
+    for (PetscInt k = 0; k < f->twin[twin].kept.count; k++) PetscCall(MatDestroy(&f->twin[twin].kept.A[k]));
     PetscCall(MatDestroy(&f->twin[twin].A));
   }
   PetscCallMPI(MPI_Comm_free(&f->c.comm));
@@ -268,10 +274,11 @@ PetscErrorCode FuzzRunSequence(FuzzRun *run, FuzzOutcome *outcome)
   PetscCall(PetscCalloc1(1, &f));
   f->c.rank      = run->rank;
   f->c.size      = run->size;
-  f->c.base      = "aij";
+  f->c.base      = MATAIJ;
   f->c.inexact   = PETSC_TRUE;
   f->base_format = run->type + strlen("aij");
-  PetscCall(PetscStrncpy(f->file, run->file, sizeof(f->file)));
+  f->c.file      = run->file;
+  f->c.way       = -1;
   PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &f->c.comm));
   run->sequence_packed = 0;
   PetscCall(RunSteps(run, f, outcome, command));

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 typedef struct {
-  const FuzzOperation *operation;
+  const ConfOperation *operation;
   PetscInt             index; /* position in the sequence; with the seed, it determines the random numbers */
 } FuzzStep;
 
@@ -29,7 +29,7 @@ typedef struct {
 /* ---- run.c ---- */
 
 /* Operation number i, and the number of an operation by name; -1 for an unknown name */
-const FuzzOperation *FuzzOperationGet(PetscInt i);
+const ConfOperation *FuzzOperationGet(PetscInt i);
 PetscInt             FuzzOperationFind(const char *name);
 /* Fills in the steps of a seed */
 void FuzzDrawSteps(FuzzRun *run);

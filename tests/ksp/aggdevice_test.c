@@ -379,6 +379,9 @@ static PetscErrorCode Smoothing(void)
   PetscCall(CGDevTestCheck(
       (PetscBool)(ours.info.prolongators_device == (expect_gpu && size == 1 ? ours.info.levels_device : 0)),
       "prolongators on the device", ours.reason));
+  PetscCall(CGDevTestCheck((PetscBool)(ours.info.prolongators_device + ours.info.prolongators_agg ==
+                                       ours.info.levels_device + ours.info.levels_host + ours.info.levels_agg),
+                           "prolongators that are not counted", ours.reason));
   PetscCall(VecDestroy(&ours.x));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "a_", NULL, &ours));
   PetscCall(CGDevTestCheck((PetscBool)(ours.info.prolongators_device == 0), "not smoothed", ours.reason));

@@ -344,6 +344,11 @@ static PetscErrorCode Repeats(const char pc[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Loose(KSP ksp)
+{
+  return KSPSetTolerances(ksp, PETSC_DEFAULT, (PetscReal)1e30, PETSC_DEFAULT, PETSC_DEFAULT);
+}
+
 static PetscErrorCode Cases(void)
 {
   Setup       u = Default();
@@ -370,6 +375,14 @@ static PetscErrorCode Cases(void)
   PetscCall(Compare("an end within a cycle", CONVECTION, MATAIJ, &u, NULL));
   u.rhs = 1;
   PetscCall(Compare("a zero right-hand side", CONVECTION, MATAIJ, &u, NULL));
+  u           = Default();
+  u.configure = Loose;
+  PetscCall(Compare("an end at iteration 0", CONVECTION, MATAIJ, &u, NULL));
+  u.guess     = PETSC_TRUE;
+  u.configure = KSPConvergedDefaultSetUIRNorm;
+  PetscCall(Compare("tolerance of the initial norm", CONVECTION, MATAIJ, &u, NULL));
+  u.configure = KSPConvergedDefaultSetUMIRNorm;
+  PetscCall(Compare("tolerance of the smaller norm", CONVECTION, MATAIJ, &u, NULL));
   u = Default();
   PetscCall(Compare("a matrix that is not a number", NOT_A_NUMBER, MATAIJ, &u, NULL));
   u.rhs = 2;

@@ -25,12 +25,13 @@ SOLVERS = [
     "-ksp_type bicg -pc_type jacobi",
     "-ksp_type lsqr -pc_type none",
     "-ksp_type chebyshev -pc_type jacobi -ksp_max_it 200",
+    "-ksp_type richardson -pc_type jacobi -ksp_richardson_scale 0.8 -ksp_max_it 200",
     "-ksp_type richardson -pc_type sor -ksp_max_it 500",
     "-ksp_type preonly -pc_type redundant",
 ]
 WITHOUT_PRODUCTS = ("sor", "redundant")
 LINE = re.compile(r"solve \d: reason (-?\d+), iterations (\d+), norm (\S+)")
-TOTALS = re.compile(r"CG and GMRES: (\d+) solves .*products of our matrices: (\d+) on the GPU, (\d+) on the host(?: \(.*?\))?, (\d+) by PETSc")
+TOTALS = re.compile(r"engines: (\d+) solves .*products of our matrices: (\d+) on the GPU, (\d+) on the host(?: \(.*?\))?, (\d+) by PETSc")
 
 
 def solve(options, arguments):

@@ -184,6 +184,47 @@ static PetscErrorCode Solver(int subset)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The name hypre: boomeramg is a gamgdevice, of which -pc_hypre_type makes PETSc's own again; without hypre that is an
+   error, and the name is unknown after the replacement */
+static PetscErrorCode Hypre(void)
+{
+  static const char *const kinds[] = {"boomeramg", "euclid"};
+  const PetscErrorCode     unknown = PetscDefined(HAVE_HYPRE) ? PETSC_SUCCESS : PETSC_ERR_SUP;
+  PCMGDeviceInfo           info;
+  PetscErrorCode           error;
+  PetscBool                same;
+  PC                       pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPackReplaceType(PCHYPRE, PETSC_TRUE));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_hypre_type", kinds[k]));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    error = SetType(pc, PCHYPRE);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(
+        CGDevTestCheck((PetscBool)(error == (k ? unknown : PETSC_SUCCESS)), kinds[k], "error of PCSetFromOptions()"));
+    if (!error) PetscCall(PCApply(pc, b, x));
+    PetscCall(PCMGDeviceGetInfo(pc, &info));
+    PetscCall(
+        CGDevTestCheck((PetscBool)((info.applies_device > 0) == (!k && CGDevTestOnDevice())), kinds[k], info.reason));
+    PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &same));
+    PetscCall(CGDevTestCheck((PetscBool)(same || error), kinds[k], "another type name"));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_hypre_type"));
+  PetscCall(PetscPackReplaceType(PCHYPRE, PETSC_FALSE));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  error = PCSetType(pc, PCHYPRE);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(CGDevTestCheck((PetscBool)((error == PETSC_SUCCESS) == PetscDefined(HAVE_HYPRE)), PCHYPRE,
+                           "known without hypre, or unknown with it"));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Unknown(void)
 {
   PetscErrorCode error;
@@ -228,6 +269,7 @@ int main(int argc, char **argv)
     }
   }
   PetscCall(SetNames(0));
+  PetscCall(Hypre());
   PetscCall(Unknown());
   for (int r = 0; r < ROWS; r++) PetscCall(VecDestroy(&expected[r]));
   PetscCall(VecDestroy(&x));

@@ -95,8 +95,9 @@ PetscErrorCode ConfTurn(Conf *c, const char *format)
 
   PetscFunctionBeginUser;
   PetscCall(ConfByOption(&under_test));
-  c->format      = format;
-  c->suffix      = under_test ? "" : format;
+  c->format = format;
+  c->suffix = under_test ? "" : format;
+  PetscCall(ConfName(c, c->base, c->type));
   c->blocks_only = by_option.seqaij_type[0] ? PETSC_TRUE : PETSC_FALSE;
   if (under_test && !by_option.duplicate[0]) {
     PetscCall(ByOptionSet(PETSC_FALSE));
@@ -180,33 +181,29 @@ PetscErrorCode ConfCreateEmpty(Conf *c, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ConfRow(Conf *c, PetscInt i, uint64_t seed, PetscInt *count, PetscInt *col, PetscScalar *value)
+void ConfRow(Conf *c, PetscInt i, uint64_t seed, int64_t *wide, PetscInt *count, PetscInt *col, PetscScalar *value)
 {
-  int64_t *wide, found;
+  const int64_t found = c->spec.row(&c->spec, i, wide);
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(c->N, &wide));
-  found = c->spec.row(&c->spec, i, wide);
   gen_values(GEN_EXACT, gen_hash(seed, (uint64_t)i), c->spec.zero_percent,
              sizeof(PetscReal) == sizeof(float) ? SPMV_F32 : SPMV_F64, found, value);
   for (int64_t k = 0; k < found; k++) col[k] = (PetscInt)wide[k];
   *count = (PetscInt)found;
-  PetscCall(PetscFree(wide));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ConfSetValues(Conf *c, Mat A, uint64_t seed)
 {
   PetscInt    *col, count;
   PetscScalar *value;
+  int64_t     *wide;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(c->N, &col, c->N, &value));
+  PetscCall(PetscMalloc3(c->N, &col, c->N, &value, c->N, &wide));
   for (PetscInt i = c->row_start; i < c->row_start + c->m; i++) {
-    PetscCall(ConfRow(c, i, seed, &count, col, value));
+    ConfRow(c, i, seed, wide, &count, col, value);
     PetscCall(MatSetValues(A, 1, &i, count, col, value, INSERT_VALUES));
   }
-  PetscCall(PetscFree2(col, value));
+  PetscCall(PetscFree3(col, value, wide));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -217,18 +214,19 @@ static PetscErrorCode Preallocate(Conf *c, Mat A)
 {
   PetscInt    *diagonal, *other, *col, count;
   PetscScalar *value;
+  int64_t     *wide;
 
   PetscFunctionBeginUser;
   PetscCall(PetscCalloc2(c->m, &diagonal, c->m, &other));
-  PetscCall(PetscMalloc2(c->N, &col, c->N, &value));
+  PetscCall(PetscMalloc3(c->N, &col, c->N, &value, c->N, &wide));
   for (PetscInt i = 0; i < c->m; i++) {
-    PetscCall(ConfRow(c, c->row_start + i, VALUE_SEED, &count, col, value));
+    ConfRow(c, c->row_start + i, VALUE_SEED, wide, &count, col, value);
     for (PetscInt k = 0; k < count; k++) {
       if (col[k] >= c->col_start && col[k] < c->col_start + c->n) diagonal[i]++;
       else other[i]++;
     }
   }
-  PetscCall(PetscFree2(col, value));
+  PetscCall(PetscFree3(col, value, wide));
   PetscCall(MatSeqAIJSetPreallocation(A, 0, diagonal));
   PetscCall(MatMPIAIJSetPreallocation(A, 0, diagonal, 0, other));
   PetscCall(PetscFree2(diagonal, other));
@@ -258,8 +256,7 @@ PetscErrorCode ConfCreate(Conf *c, Mat *A)
   PetscBool is;
 
   PetscFunctionBeginUser;
-  PetscCall(ConfName(c, c->base, type));
-  PetscCall(CreateOfType(c, type, A));
+  PetscCall(CreateOfType(c, c->type, A));
   PetscCall(ConfIsUnderTest(c, *A, type, &is));
   PetscCheck(is || !ConfIsOurs(c->format), c->comm, PETSC_ERR_PLIB, "the matrix under test is not ours but %s", type);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -276,13 +273,14 @@ PetscErrorCode ConfCreatePlain(Conf *c, Mat *A)
 
 PetscErrorCode ConfSetVec(Vec x, uint64_t seed)
 {
-  PetscInt     low, high;
-  PetscScalar *value;
+  const uint64_t step = gen_hash(seed, 0) | 1;
+  PetscInt       low, high;
+  PetscScalar   *value;
 
   PetscFunctionBeginUser;
   PetscCall(VecGetOwnershipRange(x, &low, &high));
   PetscCall(VecGetArrayWrite(x, &value));
-  for (PetscInt i = low; i < high; i++) value[i - low] = (PetscReal)(gen_hash(seed, (uint64_t)i) % 17) - 8;
+  for (PetscInt i = low; i < high; i++) value[i - low] = (PetscReal)((((uint64_t)i + 1) * step >> 40) % 17) - 8;
   PetscCall(VecRestoreArrayWrite(x, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

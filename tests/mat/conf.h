@@ -33,11 +33,20 @@ typedef struct {
 /* Distribution of rows and columns over the processes */
 typedef enum { CONF_EVEN, CONF_FIRST_EMPTY, CONF_LAYOUT_COUNT } ConfLayout;
 
+typedef struct ConfOperation ConfOperation;
+
+/* Matrices that share data with the matrix of a turn, or must outlive it */
+enum { CONF_KEPT_MAX = 8 };
+typedef struct {
+  Mat      A[CONF_KEPT_MAX];
+  PetscInt count;
+} ConfKept;
+
 /* Context of an operation: the matrix, the type, and the record to write to */
 typedef struct {
   MPI_Comm    comm;
   PetscMPIInt rank, size;
-  GenSpec     spec;
+  GenSpec     spec;                             /* of the matrix; without a function in random sequences */
   PetscInt    m, n, M, N, row_start, col_start; /* local and global sizes, first row and column of this process */
   const char *base;                             /* "aij", "seqaij" or "mpiaij" */
   const char *format;                           /* "" for plain AIJ, else the name of a format, such as "rbp" */
@@ -47,23 +56,22 @@ typedef struct {
   PetscBool   sequential; /* the matrix is sequential */
   PetscInt    uncounted;  /* products that a type under test did not count, or that ran elsewhere than asked */
   PetscBool   inexact;    /* sums are rounded, so differences are relative to the largest number of a record */
+
+  /* Of operations, ops.h */
+  const ConfOperation *operation;
+  char                 type[CONF_TYPE_MAX]; /* of A */
+  Mat                  A;                   /* operations may replace it */
+  Mat                  other;       /* of the type and pattern of A, or NULL: operations that need one make it */
+  Mat                  made;        /* made from A; if it is there, a reading operation refills it */
+  ConfKept            *kept;        /* in a random sequence, else NULL */
+  PetscCount           coordinates; /* in the lists of A and other; 0: A is not made of coordinates */
+  PetscBool            alone;       /* an operation does nothing but its change, or its reading */
+  uint64_t             seed, drawn; /* of random numbers, and how many were drawn */
+  PetscInt             way;         /* of all ways an operation can go; negative: random */
+  PetscReal            factor;      /* that operations scale by; 0: they draw it */
+  const char          *step_option; /* an option in PETSc's database until the turn ends; NULL for none */
+  const char          *file;        /* scratch file */
 } Conf;
-
-typedef PetscErrorCode (*ConfFunction)(Conf *);
-
-/* Conditions on the matrix of an operation; heavy and dense operations run only on matrices for which they are cheap, and
-   CONF_FEW, a table of its own, on one */
-enum { CONF_SQUARE = 1, CONF_NONEMPTY = 2, CONF_SEQUENTIAL = 4, CONF_HEAVY = 8, CONF_DENSE = 16, CONF_FEW = 32 };
-
-typedef struct {
-  const char  *name;
-  ConfFunction run;
-  int          where;
-} ConfOperation;
-
-/* One table per file; each ends with name == NULL */
-extern const ConfOperation conf_create[], conf_coo[], conf_convert[], conf_values[], conf_rows[], conf_structure[],
-    conf_products[], conf_factors[], conf_names[], conf_device[], conf_states[];
 
 /* ---- conf.c: matrices and vectors for operations ---- */
 
@@ -75,7 +83,8 @@ PetscBool ConfIsOurs(const char *format);
 /* If the options -petscpack_replace with aij in its list, or -mat_seqaij_type with a type of ours, are set, plain AIJ
    matrices are under test: returns their format, else NULL */
 PetscErrorCode ConfByOption(const char **format);
-/* Begins the turn of plain AIJ (format "") or of a format. In the turn of plain AIJ those options have no effect. */
+/* Begins the turn of plain AIJ (format "") or of a format, with c->type. In the turn of plain AIJ those options have no
+   effect. */
 PetscErrorCode ConfTurn(Conf *c, const char *format);
 /* Whether A is of the type under test and ours; name: its type without the format, the same in both turns */
 PetscErrorCode ConfIsUnderTest(const Conf *c, Mat A, char *name, PetscBool *is);
@@ -90,11 +99,8 @@ PetscErrorCode ConfCreate(Conf *c, Mat *A);
 PetscErrorCode ConfCreatePlain(Conf *c, Mat *A);
 /* Inserts the rows of this process; values are small integers that depend on seed */
 PetscErrorCode ConfSetValues(Conf *c, Mat A, uint64_t seed);
-/* Row i: its number of columns, in buffers of N entries */
-PetscErrorCode ConfRow(Conf *c, PetscInt i, uint64_t seed, PetscInt *count, PetscInt *col, PetscScalar *value);
-/* The entries of this process's rows, each twice; every fifth copy is disabled by a negative row. Includes entries of
-   the next process's first row, so that assembly must communicate. The caller frees both arrays by PetscFree2(). */
-PetscErrorCode ConfCoordinates(Conf *c, PetscCount *count, PetscInt **rows, PetscInt **cols);
+/* Row i: its number of columns, in buffers of N entries; wide is scratch */
+void ConfRow(Conf *c, PetscInt i, uint64_t seed, int64_t *wide, PetscInt *count, PetscInt *col, PetscScalar *value);
 /* A vector of small integers that depend on the global position and on seed */
 PetscErrorCode ConfSetVec(Vec x, uint64_t seed);
 /* x with the layout of A's columns, y with that of its rows; either may be NULL */
@@ -102,7 +108,7 @@ PetscErrorCode ConfCreateVecs(Mat A, uint64_t seed, Vec *x, Vec *y);
 /* One product, of which nothing is recorded */
 PetscErrorCode ConfMultiply(Mat A);
 
-/* ---- record.c: results of operations ---- */
+/* ---- record.c: results of operations; pair.c: runs with both types ---- */
 
 /* What a matrix under test has done, and its packed blocks that are not where -mat_aijfmt_device wants them */
 typedef struct {
@@ -125,6 +131,19 @@ PetscErrorCode ConfSeeRows(Conf *c, const char *what, Mat A);
 PetscErrorCode ConfSeeMat(Conf *c, const char *what, Mat A);
 /* Records only y = A x, y += A x and their transposes, with both forms of the sum */
 PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A);
+/* The runs of a program: its options, and counts */
+typedef struct {
+  char     format[CONF_TYPE_MAX], file[CONF_TYPE_MAX];
+  PetscInt sample, offset, passed, failed;
+} ConfRuns;
+
+/* Sets up c, and reads -format, or the format that options give plain AIJ, -base, -scratch, -sample and -offset */
+PetscErrorCode ConfRunsBegin(ConfRuns *runs, Conf *c);
+/* Runs body with plain AIJ and with a format, if that is in the sample, and compares the records */
+PetscErrorCode ConfRunPair(ConfRuns *runs, Conf *c, const char *name, const char *format,
+                           PetscErrorCode (*body)(Conf *, const void *), const void *what);
+/* Prints the counts, which are the last line, and returns the exit status */
+int ConfRunsEnd(const ConfRuns *runs);
 /* Returns the number of items that differ, and prints the first one with the name of the operation */
 PetscErrorCode ConfCompare(const Conf *c, const char *operation, const ConfRecord *expected, const ConfRecord *actual,
                            PetscInt *different);

@@ -1,30 +1,23 @@
 /*
   conf_mat.c - conformance of the Mat types: operations x matrices x layouts x formats, each compared with plain AIJ
 
-    conf_mat [-format rbp] [-base aij|seqaij|mpiaij] [-operation name] [-matrix name] [-sample N [-offset K]]
-             -scratch FILE
+    conf_mat [-operation name] [-matrix name] -scratch FILE [options of pair.c]
 
-  With -petscpack_replace aij, or -mat_seqaij_type seqaijrbp, matrices under test are made as plain AIJ, in their format.
-
-  Runs on any number of processes. -sample N checks every N-th combination only, beginning with number K: the runs with
-  K = 0 .. N-1 together check all combinations. The last line counts passed and failed comparisons; the exit status is 1
-  if any failed.
+  Runs on any number of processes. The last line counts passed and failed comparisons; the exit status is 1 if any
+  failed.
 */
 static const char help[] = "Compares operations on matrices of the packed types with the same on plain AIJ.\n";
 
-#include "conf.h"
+#include "ops.h"
 
 #include <cases.h>
 
 /* Larger matrices are covered by the kernel tests; these limits keep a run to seconds */
 static const double nonzeros_max = 2.0e4, heavy_work_max = 1.0e6, dense_entries_max = 1.0e5;
 
-typedef struct {
-  char        base[CONF_TYPE_MAX], format[CONF_TYPE_MAX], operation[CONF_TYPE_MAX], matrix[CONF_TYPE_MAX];
-  PetscInt    passed, failed, sample, offset;
-  PetscMPIInt rank, size;
-  PetscBool   sequential;
-} ConfRun;
+/* conf_states.c: changes through containers, on one matrix of the catalogue */
+extern const ConfOperation conf_states[];
+static const char          matrix_of_states[] = "many_dofs";
 
 static PetscErrorCode MeasureMatrix(const GenSpec *spec, double *nonzeros, double *work)
 {
@@ -45,119 +38,113 @@ static PetscErrorCode MeasureMatrix(const GenSpec *spec, double *nonzeros, doubl
 
 static PetscBool MakesSense(const ConfOperation *o, const GenSpec *spec, PetscBool sequential, double work)
 {
-  if ((o->where & CONF_SQUARE) && spec->rows != spec->cols) return PETSC_FALSE;
-  if ((o->where & CONF_NONEMPTY) && (!spec->rows || !spec->cols)) return PETSC_FALSE;
-  if ((o->where & CONF_SEQUENTIAL) && !sequential) return PETSC_FALSE;
-  if ((o->where & CONF_HEAVY) && (work > heavy_work_max || spec->rows > 1000)) return PETSC_FALSE;
-  if ((o->where & CONF_DENSE) && (double)spec->rows * (double)spec->cols > dense_entries_max) return PETSC_FALSE;
+  if (o->where & (OP_RANDOM_ONLY | OP_COORDINATES)) return PETSC_FALSE;
+  if ((o->where & OP_SQUARE) && spec->rows != spec->cols) return PETSC_FALSE;
+  if ((o->where & OP_NONEMPTY) && (!spec->rows || !spec->cols)) return PETSC_FALSE;
+  if ((o->where & OP_SEQUENTIAL) && !sequential) return PETSC_FALSE;
+  if ((o->where & OP_PARALLEL) && sequential) return PETSC_FALSE;
+  if ((o->where & (OP_HEAVY | OP_SMALL)) && (work > heavy_work_max || spec->rows > 1000)) return PETSC_FALSE;
+  if ((o->where & OP_DENSE) && (double)spec->rows * (double)spec->cols > dense_entries_max) return PETSC_FALSE;
   return PETSC_TRUE;
 }
 
-/* Runs one operation with plain AIJ and with a format */
-static PetscErrorCode RunPair(ConfRun *run, const ConfOperation *o, const GenSpec *spec, const char *matrix,
-                              const char *format, ConfLayout layout)
+/* All ways of an operation, one after the other on the same matrix */
+static PetscErrorCode RunWays(Conf *c, const void *operation)
 {
-  ConfRecord     record[2];
-  PetscErrorCode ierr      = PETSC_SUCCESS;
-  PetscInt       different = 0;
-  char           name[2 * CONF_TYPE_MAX];
-  Conf           c = {
-                .comm = PETSC_COMM_WORLD, .rank = run->rank, .size = run->size, .base = run->base, .sequential = run->sequential};
+  const ConfOperation *o = operation;
 
   PetscFunctionBeginUser;
-  PetscCall(
-      PetscSNPrintf(name, sizeof(name), "%s%s, %s, layout %d, %s", run->base, format, matrix, (int)layout, o->name));
-  for (int k = 0; k < 2; k++) PetscCall(ConfRecordCreate(&record[k]));
-  for (int k = 0; k < 2 && !ierr; k++) {
-    PetscCall(ConfTurn(&c, k ? format : ""));
-    c.record = &record[k];
-    PetscCall(ConfSetUp(&c, spec, layout));
-    ierr = o->run(&c);
+  PetscCall(ConfCreate(c, &c->A));
+  PetscCall(OpAllowNewNonzeros(c->A));
+  for (PetscInt way = 0; way < PetscMax(o->ways, 1); way++) {
+    c->seed  = (uint64_t)way;
+    c->drawn = 0;
+    c->way   = way;
+    PetscCall(OpRun(c, o));
+    PetscCall(ConfSeeMat(c, "afterwards", c->A));
   }
-  if (!ierr) PetscCall(ConfCompare(&c, name, &record[0], &record[1], &different));
-  if (ierr || c.uncounted) different++;
-  if (c.uncounted)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: products were not counted, or ran elsewhere\n", name));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  if (different) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "FAILED %s\n", name));
-  if (different) run->failed++;
-  else run->passed++;
-  for (int k = 0; k < 2; k++) PetscCall(ConfRecordDestroy(&record[k]));
+  PetscCall(MatDestroy(&c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunOperation(ConfRun *run, const ConfOperation *o)
+static PetscErrorCode RunStates(Conf *c, const void *operation)
 {
-  GenSpec   spec;
-  PetscBool chosen = PETSC_TRUE;
-  double    nonzeros, work;
+  c->operation = operation;
+  return c->operation->run(c);
+}
+
+/* Operations are numbered: those of the table first */
+enum { OPERATIONS_MAX = 512 };
+
+typedef struct {
+  ConfRuns  runs;
+  Conf      c;
+  char      operation[CONF_TYPE_MAX], matrix[CONF_TYPE_MAX];     /* the only ones; "" for all */
+  PetscBool counting;                                            /* nothing runs yet */
+  PetscInt  sample, total[OPERATIONS_MAX], seen[OPERATIONS_MAX]; /* runs of each operation: all, and so far */
+} Program;
+
+/* Whether the next run of operation number k is in the sample, which has some runs of each operation. A small sample may
+   lack operations of one run, the changes through containers, which are long. */
+static PetscBool InSample(Program *p, PetscInt k)
+{
+  const PetscInt stride = 16 * p->total[k] >= p->sample ? PetscMin(p->sample, p->total[k]) : p->sample;
+
+  if (!p->counting) return p->seen[k]++ % stride == (p->runs.offset + k) % stride ? PETSC_TRUE : PETSC_FALSE;
+  p->total[k]++;
+  return PETSC_FALSE;
+}
+
+static PetscErrorCode RunOperation(Program *p, const ConfOperation *o, PetscInt k, const CaseMatrix *matrix,
+                                   const GenSpec *spec)
+{
+  const PetscBool states = OpGet(k) ? PETSC_FALSE : PETSC_TRUE;
+  char            name[2 * CONF_TYPE_MAX];
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < case_matrix_count(); i++) {
-    const CaseMatrix *matrix = case_matrix(i);
-
-    if (run->matrix[0]) PetscCall(PetscStrcmp(run->matrix, matrix->name, &chosen));
-    if (matrix->tier != CASE_QUICK || !chosen) continue;
-    if ((o->where & CONF_FEW) && strcmp(matrix->name, "many_dofs")) continue;
-    spec = matrix->spec();
-    PetscCall(MeasureMatrix(&spec, &nonzeros, &work));
-    if (nonzeros > nonzeros_max || !MakesSense(o, &spec, run->sequential, work)) continue;
-    for (int f = 0; ConfFormat(f); f++) {
-      const char *format = ConfFormat(f);
-
-      if (run->format[0]) PetscCall(PetscStrcmp(run->format, format, &chosen));
-      for (int layout = 0; layout < (run->size > 1 ? CONF_LAYOUT_COUNT : 1) && chosen; layout++) {
-        if (!case_in_sample(run->sample, run->offset)) continue;
-        PetscCall(RunPair(run, o, &spec, matrix->name, format, (ConfLayout)layout));
-      }
-      chosen = PETSC_TRUE;
+  for (int f = 0; ConfFormat(f); f++) {
+    if (p->runs.format[0] && strcmp(p->runs.format, ConfFormat(f))) continue;
+    for (int layout = 0; layout < (p->c.size > 1 ? CONF_LAYOUT_COUNT : 1); layout++) {
+      if (!InSample(p, k)) continue;
+      PetscCall(PetscSNPrintf(name, sizeof name, "%s, layout %d, %s", matrix->name, layout, o->name));
+      PetscCall(ConfSetUp(&p->c, spec, (ConfLayout)layout));
+      PetscCall(ConfRunPair(&p->runs, &p->c, name, ConfFormat(f), states ? RunStates : RunWays, o));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunAll(ConfRun *run)
+static PetscErrorCode RunMatrix(Program *p, const CaseMatrix *matrix)
 {
-  const ConfOperation *tables[] = {conf_create,   conf_coo,     conf_convert, conf_values, conf_rows,  conf_structure,
-                                   conf_products, conf_factors, conf_names,   conf_device, conf_states};
-  PetscBool            chosen   = PETSC_TRUE;
+  const GenSpec        spec = matrix->spec();
+  const ConfOperation *o, *states = strcmp(matrix->name, matrix_of_states) ? NULL : conf_states;
+  double               nonzeros, work;
 
   PetscFunctionBeginUser;
-  for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
-    for (const ConfOperation *o = tables[t]; o->name; o++) {
-      if (run->operation[0]) PetscCall(PetscStrcmp(run->operation, o->name, &chosen));
-      if (chosen) PetscCall(RunOperation(run, o));
-    }
-  }
+  PetscCall(MeasureMatrix(&spec, &nonzeros, &work));
+  if (nonzeros > nonzeros_max) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; (o = OpGet(k)) || (states && (o = states++)->name); k++)
+    if ((!p->operation[0] || !strcmp(p->operation, o->name)) && MakesSense(o, &spec, p->c.sequential, work))
+      PetscCall(RunOperation(p, o, k, matrix, &spec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  ConfRun     run = {.base = "aij", .sample = 1};
-  const char *by_option;
+  static Program p;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscPackInitializePackage());
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &run.rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &run.size));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-base", run.base, sizeof(run.base), NULL));
-  PetscCall(PetscStrcmp(run.base, MATMPIAIJ, &run.sequential));
-  run.sequential = run.size == 1 && !run.sequential ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", run.format, sizeof(run.format), NULL));
-  PetscCall(ConfByOption(&by_option));
-  if (by_option) PetscCall(PetscStrncpy(run.format, by_option, sizeof(run.format)));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", run.operation, sizeof(run.operation), NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", run.matrix, sizeof(run.matrix), NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-sample", &run.sample, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-offset", &run.offset, NULL));
-  PetscCheck(run.sample > 0 && run.offset >= 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-sample %" PetscInt_FMT " -offset %" PetscInt_FMT ": give a positive sample and no negative offset",
-             run.sample, run.offset);
-  PetscCall(RunAll(&run));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " passed, %" PetscInt_FMT " failed\n", run.passed, run.failed));
-  PetscCall(PetscFinalize());
-  return run.failed || !run.passed ? 1 : 0;
+  PetscCall(ConfRunsBegin(&p.runs, &p.c));
+  p.sample      = p.runs.sample;
+  p.runs.sample = 1;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", p.operation, sizeof p.operation, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", p.matrix, sizeof p.matrix, NULL));
+  for (int pass = 0; pass < 2; pass++) {
+    p.counting = pass ? PETSC_FALSE : PETSC_TRUE;
+    for (int i = 0; i < case_matrix_count(); i++)
+      if (case_matrix(i)->tier == CASE_QUICK && (!p.matrix[0] || !strcmp(p.matrix, case_matrix(i)->name)))
+        PetscCall(RunMatrix(&p, case_matrix(i)));
+  }
+  return ConfRunsEnd(&p.runs);
 }

@@ -1,177 +1,14 @@
 /*
-  conf_states.c - every change of values or pattern, called on a matrix itself and through each container, once and twice
+  conf_states.c - changes of values or pattern, called on a matrix itself and through each container, once and twice
   in a row, with products afterwards.
 
   Packed values count as current if the state of the matrix is the one that their key holds. A caller that does not raise
   the state as the class expects would make stale values current at the next raise. So each change is also followed by a
   write into the array of values, which raises the state once, before the next product.
 */
-#include "conf.h"
+#include "ops.h"
 
-typedef struct {
-  const char *name;
-  PetscErrorCode (*run)(Mat A, Mat other);
-  MatOperation needs; /* a container without it is left out */
-  /* MATIS divides by a count of processes, a vector that PETSc 3.26 does not set to zero on a GPU before it adds to it */
-  PetscBool counts;
-} Change;
-
-static PetscErrorCode Scale(Mat A, Mat other)
-{
-  (void)other;
-  return MatScale(A, -2);
-}
-
-static PetscErrorCode Shift(Mat A, Mat other)
-{
-  (void)other;
-  return MatShift(A, 3);
-}
-
-static PetscErrorCode DiagonalSet(Mat A, InsertMode mode)
-{
-  Vec d;
-
-  PetscFunctionBeginUser;
-  PetscCall(ConfCreateVecs(A, 11, NULL, &d));
-  PetscCall(MatDiagonalSet(A, d, mode));
-  PetscCall(VecDestroy(&d));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DiagonalAdd(Mat A, Mat other)
-{
-  (void)other;
-  return DiagonalSet(A, ADD_VALUES);
-}
-
-static PetscErrorCode DiagonalInsert(Mat A, Mat other)
-{
-  (void)other;
-  return DiagonalSet(A, INSERT_VALUES);
-}
-
-static PetscErrorCode DiagonalScale(Mat A, PetscBool left, PetscBool right)
-{
-  Vec l, r;
-
-  PetscFunctionBeginUser;
-  PetscCall(ConfCreateVecs(A, 21, &r, &l));
-  PetscCall(MatDiagonalScale(A, left ? l : NULL, right ? r : NULL));
-  PetscCall(VecDestroy(&l));
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ScaleLeft(Mat A, Mat other)
-{
-  (void)other;
-  return DiagonalScale(A, PETSC_TRUE, PETSC_FALSE);
-}
-
-static PetscErrorCode ScaleRight(Mat A, Mat other)
-{
-  (void)other;
-  return DiagonalScale(A, PETSC_FALSE, PETSC_TRUE);
-}
-
-static PetscErrorCode ScaleBoth(Mat A, Mat other)
-{
-  (void)other;
-  return DiagonalScale(A, PETSC_TRUE, PETSC_TRUE);
-}
-
-static PetscErrorCode Zero(Mat A, Mat other)
-{
-  (void)other;
-  return MatZeroEntries(A);
-}
-
-static PetscErrorCode Add(Mat A, Mat other) { return MatAXPY(A, 2, other, SAME_NONZERO_PATTERN); }
-
-static PetscErrorCode AddToMultiple(Mat A, Mat other) { return MatAYPX(A, 2, other, SAME_NONZERO_PATTERN); }
-
-static PetscErrorCode AddAny(Mat A, Mat other) { return MatAXPY(A, 1, other, DIFFERENT_NONZERO_PATTERN); }
-
-static PetscErrorCode Copy(Mat A, Mat other)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(other, 2));
-  PetscCall(MatCopy(other, A, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetDiagonalEntries(Mat A, Mat other)
-{
-  PetscInt low, high;
-
-  PetscFunctionBeginUser;
-  (void)other;
-  PetscCall(MatGetOwnershipRange(A, &low, &high));
-  for (PetscInt i = low; i < high; i++) PetscCall(MatSetValue(A, i, i, 7, ADD_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-typedef PetscErrorCode ZeroFirst(Mat, PetscInt, const PetscInt[], PetscScalar, Vec, Vec);
-
-/* The first row of each process, or that row and column */
-static PetscErrorCode ZeroFirstRow(Mat A, ZeroFirst *zero)
-{
-  PetscInt low, high;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetOwnershipRange(A, &low, &high));
-  PetscCall(zero(A, high > low ? 1 : 0, &low, 5, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ZeroRows(Mat A, Mat other)
-{
-  (void)other;
-  return ZeroFirstRow(A, MatZeroRows);
-}
-
-static PetscErrorCode ZeroRowsColumns(Mat A, Mat other)
-{
-  (void)other;
-  return ZeroFirstRow(A, MatZeroRowsColumns);
-}
-
-static PetscErrorCode TransposeInPlace(Mat A, Mat other)
-{
-  (void)other;
-  return MatTranspose(A, MAT_INPLACE_MATRIX, &A);
-}
-
-static PetscErrorCode Conjugate(Mat A, Mat other)
-{
-  (void)other;
-  return MatConjugate(A);
-}
-
-static const Change changes[] = {
-    {"scale", Scale, MATOP_SCALE, PETSC_FALSE},
-    {"shift", Shift, MATOP_SHIFT, PETSC_TRUE},
-    {"diagonal_add", DiagonalAdd, MATOP_DIAGONAL_SET, PETSC_TRUE},
-    {"diagonal_insert", DiagonalInsert, MATOP_DIAGONAL_SET, PETSC_TRUE},
-    {"scale_left", ScaleLeft, MATOP_DIAGONAL_SCALE, PETSC_FALSE},
-    {"scale_right", ScaleRight, MATOP_DIAGONAL_SCALE, PETSC_FALSE},
-    {"scale_both", ScaleBoth, MATOP_DIAGONAL_SCALE, PETSC_FALSE},
-    {"zero", Zero, MATOP_ZERO_ENTRIES, PETSC_FALSE},
-    {"add", Add, MATOP_AXPY, PETSC_FALSE},
-    {"add_to_multiple", AddToMultiple, MATOP_AXPY, PETSC_FALSE},
-    {"add_any", AddAny, MATOP_AXPY, PETSC_FALSE},
-    {"copy", Copy, MATOP_COPY, PETSC_FALSE},
-    {"set_values", SetDiagonalEntries, MATOP_SET_VALUES, PETSC_FALSE},
-    {"zero_rows", ZeroRows, MATOP_ZERO_ROWS, PETSC_TRUE},
-    {"zero_rows_columns", ZeroRowsColumns, MATOP_ZERO_ROWS_COLUMNS, PETSC_TRUE},
-    {"transpose_in_place", TransposeInPlace, MATOP_TRANSPOSE, PETSC_FALSE},
-    {"conjugate", Conjugate, MATOP_CONJUGATE, PETSC_FALSE},
-};
-
-enum { PARTS_MAX = 4, CHANGES = sizeof changes / sizeof changes[0] };
+enum { PARTS_MAX = 4 };
 
 /* A matrix to change, and the matrices of AIJ type in it or around it whose products are recorded */
 typedef struct {
@@ -300,13 +137,11 @@ static PetscErrorCode DiagonalBlock(Conf *c, Container *k)
 /* Adds 1 to the first value of each sequential block of a matrix of AIJ type */
 static PetscErrorCode WriteArrays(Mat A)
 {
-  Mat       block[2] = {A, NULL};
-  PetscBool parallel;
+  Mat block[3];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
-  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-  for (int b = 0; b < 2 && block[b]; b++) {
+  PetscCall(OpBlocks(A, block));
+  for (int b = 0; block[b]; b++) {
     PetscScalar *value;
     MatInfo      info;
 
@@ -347,7 +182,7 @@ static PetscErrorCode SeeAll(Conf *c, const char what[], const Container *k)
 }
 
 /* The change `times` times in a row, then products; with writes also a write into the arrays before them */
-static PetscErrorCode RunChange(Conf *c, Fill *fill, const Change *change, int times, PetscBool writes)
+static PetscErrorCode RunChange(Conf *c, Fill *fill, const ConfOperation *change, int times, PetscBool writes)
 {
   Container k[2] = {{.parts = 0}, {.parts = 0}}; /* the second one is what the first is added to, or copied from */
   PetscBool has, aij;
@@ -356,44 +191,53 @@ static PetscErrorCode RunChange(Conf *c, Fill *fill, const Change *change, int t
   PetscCall(fill(c, &k[0]));
   if (change->needs == MATOP_AXPY || change->needs == MATOP_COPY) PetscCall(fill(c, &k[1]));
   PetscCall(MatHasOperation(k[0].whole, change->needs, &has));
-  if (PetscDefined(HAVE_CUDA) && fill == LocalMatrices && change->counts) has = PETSC_FALSE;
+  /* for the diagonal MATIS divides by a count of processes, a vector that PETSc 3.26 does not set to zero on a GPU */
+  if (PetscDefined(HAVE_CUDA) && fill == LocalMatrices && (change->where & OP_SQUARE)) has = PETSC_FALSE;
   if (change->needs == MATOP_TRANSPOSE && !k[0].same_shape) has = PETSC_FALSE;
   if (has) {
     PetscCall(SeeAll(c, "before", &k[0]));
-    for (int t = 0; t < times; t++) PetscCall(change->run(k[0].whole, k[1].whole));
+    c->A         = k[0].whole;
+    c->other     = k[1].whole;
+    c->operation = change;
+    for (int t = 0; t < times; t++) PetscCall(change->run(c));
     PetscCall(IsAij(k[0].whole, &aij));
     if (writes && aij) PetscCall(WriteArrays(k[0].whole));
     for (PetscInt p = 0; writes && p < k[0].parts; p++) PetscCall(WriteArrays(k[0].part[p]));
     PetscCall(SeeAll(c, change->name, &k[0]));
   }
   for (int t = 0; t < 2; t++) PetscCall(ContainerDestroy(&k[t]));
+  c->A = c->other = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunChanges(Conf *c, Fill *fill)
+static PetscErrorCode RunChanges(Conf *c)
 {
+  Fill *const          fills[] = {Direct, Nest, LocalMatrices, Submatrix, DiagonalBlock};
+  Fill *const          fill    = fills[c->operation->how];
+  const ConfOperation *o;
+
   PetscFunctionBeginUser;
-  for (int i = 0; i < CHANGES; i++) {
-    PetscCall(RunChange(c, fill, &changes[i], 1, PETSC_FALSE));
-    PetscCall(RunChange(c, fill, &changes[i], 2, PETSC_FALSE));
-    PetscCall(RunChange(c, fill, &changes[i], 1, PETSC_TRUE));
+  c->alone = PETSC_TRUE;
+  c->way   = 0;
+  c->drawn = 0;
+  for (PetscInt i = 0; (o = OpGet(i)); i++) {
+    if (!(o->where & OP_CONTAINERS)) continue;
+    PetscCall(RunChange(c, fill, o, 1, PETSC_FALSE));
+    PetscCall(RunChange(c, fill, o, 2, PETSC_FALSE));
+    PetscCall(RunChange(c, fill, o, 1, PETSC_TRUE));
   }
+  c->alone = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ThroughItself(Conf *c) { return RunChanges(c, Direct); }
-static PetscErrorCode ThroughNest(Conf *c) { return RunChanges(c, Nest); }
-static PetscErrorCode ThroughIS(Conf *c) { return RunChanges(c, LocalMatrices); }
-static PetscErrorCode ThroughSubmatrix(Conf *c) { return RunChanges(c, Submatrix); }
-static PetscErrorCode ThroughDiagonalBlock(Conf *c) { return RunChanges(c, DiagonalBlock); }
+enum { WHERE = OP_SQUARE | OP_NONEMPTY };
 
-enum { WHERE = CONF_SQUARE | CONF_NONEMPTY | CONF_FEW };
-
-const ConfOperation conf_states[] = {
-    {"states", ThroughItself, WHERE},
-    {"states_nest", ThroughNest, WHERE},
-    {"states_is", ThroughIS, WHERE},
-    {"states_submatrix", ThroughSubmatrix, WHERE},
-    {"states_diagonal_block", ThroughDiagonalBlock, WHERE},
-    {NULL, NULL, 0},
+extern const ConfOperation conf_states[];
+const ConfOperation        conf_states[] = {
+           {"states", RunChanges, WHERE, .how = 0},
+           {"states_nest", RunChanges, WHERE, .how = 1},
+           {"states_is", RunChanges, WHERE, .how = 2},
+           {"states_submatrix", RunChanges, WHERE, .how = 3},
+           {"states_diagonal_block", RunChanges, WHERE, .how = 4},
+           {.name = NULL},
 };

@@ -1,49 +1,36 @@
 /*
   mat_reads.c - every way to read the values of a matrix after every change of them, compared with plain aij
 
-    mat_reads [-format rbp] [-sample N [-offset K]] [-way name] [-change name] -scratch FILE
+    mat_reads [-reading name] [-change name] -scratch FILE [options of pair.c]
 
   Makes a matrix and its packed arrays, applies one change or a random sequence of two or three, and then reads the
-  values in one way, with nothing in between. Ways that read another object made from the matrix (a product, a
-  transpose, a MATMAIJ) run twice: the object is made after the change, or made before it and refilled after it. Runs on
-  any number of processes. -sample N runs every N-th combination, beginning with number K.
+  values in one way, with nothing in between. Readings that make another matrix (a product, a transpose, a MATMAIJ) run
+  twice: it is made after the change, or made before it and refilled after it. Runs on any number of processes.
 */
 static const char help[] = "Reads the values of matrices of the packed types after changes of them.\n";
 
-#include "mat_reads.h"
-
-#include <cases.h>
+#include "ops.h"
 
 enum { SEQUENCE_MAX = 3, RANDOM_SEQUENCES = 3, NAME_MAX_LENGTH = 256 };
 
+/* Changes, and a reading after them that makes its matrix before them if it shall keep it */
 typedef struct {
-  const ReadsChange *change[SEQUENCE_MAX];
-  int                count;
+  const ConfOperation *change[SEQUENCE_MAX], *reading;
+  int                  count;
+  PetscBool            keep;
 } Sequence;
-
-typedef struct {
-  Conf     c;
-  GenSpec  spec;
-  char     format[CONF_TYPE_MAX], file[CONF_TYPE_MAX], way[CONF_TYPE_MAX], change[CONF_TYPE_MAX];
-  PetscInt sample, offset, passed, failed;
-} Run;
 
 /* Assembles the matrix by coordinates first: before an assembly, PETSc takes the columns of the off-diagonal block for
    global ones */
-static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
+static PetscErrorCode Create(Conf *c, uint64_t seed, Mat *A)
 {
-  char         type[CONF_TYPE_MAX];
-  PetscInt    *rows, *cols;
   PetscScalar *zeros;
 
   PetscFunctionBeginUser;
-  PetscCall(ConfName(c, c->base, type));
   PetscCall(ConfCreateEmpty(c, A));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(ConfCoordinates(c, count, &rows, &cols));
-  PetscCall(MatSetPreallocationCOO(*A, *count, rows, cols));
-  PetscCall(PetscFree2(rows, cols));
-  PetscCall(PetscCalloc1(*count, &zeros));
+  PetscCall(MatSetType(*A, c->type));
+  PetscCall(OpPreallocateCoordinates(c, *A));
+  PetscCall(PetscCalloc1(c->coordinates, &zeros));
   PetscCall(MatSetValuesCOO(*A, zeros, INSERT_VALUES));
   PetscCall(PetscFree(zeros));
   PetscCall(ConfSetValues(c, *A, seed));
@@ -51,157 +38,125 @@ static PetscErrorCode Create(Conf *c, uint64_t seed, PetscCount *count, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One combination, in the turn of plain aij or of a format */
-static PetscErrorCode RunOnce(Run *run, const Sequence *sequence, const ReadsWay *way, PetscBool keep)
+static PetscErrorCode Run(Conf *c, const ConfOperation *o)
 {
-  Conf            *c    = &run->c;
-  Mat              kept = NULL;
-  Reads            r    = {.A = NULL};
+  c->operation = o;
+  c->drawn     = 0;
+  c->way       = 0;
+  return o->run(c);
+}
+
+/* One combination, in the turn of plain aij or of a format */
+static PetscErrorCode RunOnce(Conf *c, const void *what)
+{
+  const Sequence  *s = what;
   PetscObjectState before, after;
 
   PetscFunctionBeginUser;
-  PetscCall(ConfSetUp(c, &run->spec, CONF_EVEN));
-  PetscCall(PetscStrncpy(r.file, run->file, sizeof r.file));
-  PetscCall(Create(c, 7, &r.count, &r.A));
-  PetscCall(Create(c, 8, &r.count, &r.other));
-  PetscCall(PetscMalloc1(r.count, &r.value));
-  if (keep) PetscCall(way->run(c, &r, &kept));
-  PetscCall(MatGetNonzeroState(r.A, &before));
-  for (int s = 0; s < sequence->count; s++) PetscCall(sequence->change[s]->run(c, &r));
-  PetscCall(MatGetNonzeroState(r.A, &after));
+  PetscCall(Create(c, 7, &c->A));
+  PetscCall(Create(c, 8, &c->other));
+  if (s->keep) PetscCall(Run(c, s->reading));
+  PetscCall(MatGetNonzeroState(c->A, &before));
+  for (int k = 0; k < s->count; k++) PetscCall(Run(c, s->change[k]));
+  PetscCall(MatGetNonzeroState(c->A, &after));
   PetscCall(ConfSeeReal(c, "another nonzero state", before != after));
   /* MatShift() of PETSc 3.26 changes the pattern on three processes: an object of the old pattern cannot be refilled */
-  if (before != after) PetscCall(MatDestroy(&kept));
-  PetscCall(way->run(c, &r, keep ? &kept : NULL));
-  PetscCall(ConfSeeProducts(c, "product at the end", r.A));
-  PetscCall(MatDestroy(&kept));
-  PetscCall(PetscFree(r.value));
-  PetscCall(MatDestroy(&r.A));
-  PetscCall(MatDestroy(&r.other));
+  if (before != after) PetscCall(MatDestroy(&c->made));
+  PetscCall(Run(c, s->reading));
+  PetscCall(ConfSeeProducts(c, "product at the end", c->A));
+  PetscCall(MatDestroy(&c->made));
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(MatDestroy(&c->other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SequenceName(const Sequence *sequence, const ReadsWay *way, PetscBool keep, char name[])
+static PetscErrorCode RunSequence(ConfRuns *runs, Conf *c, const Sequence *s)
 {
+  char name[NAME_MAX_LENGTH] = "";
+
   PetscFunctionBeginUser;
-  name[0] = 0;
-  for (int s = 0; s < sequence->count; s++) {
-    PetscCall(PetscStrlcat(name, sequence->change[s]->name, NAME_MAX_LENGTH));
-    PetscCall(PetscStrlcat(name, ", ", NAME_MAX_LENGTH));
+  for (int k = 0; k < s->count; k++) {
+    PetscCall(PetscStrlcat(name, s->change[k]->name, sizeof name));
+    PetscCall(PetscStrlcat(name, ", ", sizeof name));
   }
-  PetscCall(PetscStrlcat(name, "then ", NAME_MAX_LENGTH));
-  PetscCall(PetscStrlcat(name, way->name, NAME_MAX_LENGTH));
-  if (keep) PetscCall(PetscStrlcat(name, " of before", NAME_MAX_LENGTH));
+  PetscCall(PetscStrlcat(name, "then ", sizeof name));
+  PetscCall(PetscStrlcat(name, s->reading->name, sizeof name));
+  if (s->keep) PetscCall(PetscStrlcat(name, " of before", sizeof name));
+  PetscCall(ConfRunPair(runs, c, name, runs->format, RunOnce, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunPair(Run *run, const Sequence *sequence, const ReadsWay *way, PetscBool keep)
+/* Change number k, in the order of the table */
+static const ConfOperation *Change(PetscInt k)
 {
-  ConfRecord record[2];
-  PetscInt   different = 0;
-  char       name[NAME_MAX_LENGTH];
+  const ConfOperation *o;
+
+  for (PetscInt i = 0; (o = OpGet(i)); i++)
+    if ((o->where & OP_CHANGES) && !k--) return o;
+  return NULL;
+}
+
+static PetscErrorCode RunReading(ConfRuns *runs, Conf *c, const ConfOperation *reading, uint64_t number)
+{
+  Sequence s                   = {.reading = reading};
+  char     only[CONF_TYPE_MAX] = "";
+  PetscInt changes             = 0;
 
   PetscFunctionBeginUser;
-  if (!case_in_sample(run->sample, run->offset)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SequenceName(sequence, way, keep, name));
-  for (int k = 0; k < 2; k++) {
-    PetscCall(ConfRecordCreate(&record[k]));
-    PetscCall(ConfTurn(&run->c, k ? run->format : ""));
-    run->c.record = &record[k];
-    PetscCall(RunOnce(run, sequence, way, keep));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-change", only, sizeof only, NULL));
+  while (Change(changes)) changes++;
+  for (int keep = 0; keep < (reading->where & OP_MAKES ? 2 : 1); keep++) {
+    s.keep = keep ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt k = 0; k < changes; k++) {
+      s.count     = 1;
+      s.change[0] = Change(k);
+      if (!only[0] || !strcmp(only, s.change[0]->name)) PetscCall(RunSequence(runs, c, &s));
+    }
+    for (uint64_t k = 0; k < RANDOM_SEQUENCES && !only[0]; k++) { /* always the same ones for the same number */
+      const uint64_t seed = number * RANDOM_SEQUENCES + k;
+
+      s.count = 2 + (int)(gen_hash(seed, 0) % (SEQUENCE_MAX - 1));
+      for (int i = 0; i < s.count; i++)
+        s.change[i] = Change((PetscInt)(gen_hash(seed, 1 + (uint64_t)i) % (uint64_t)changes));
+      PetscCall(RunSequence(runs, c, &s));
+    }
   }
-  PetscCall(ConfCompare(&run->c, name, &record[0], &record[1], &different));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPIU_INT, MPI_SUM, run->c.comm));
-  if (different) PetscCall(PetscPrintf(run->c.comm, "FAILED %s\n", name));
-  if (different) run->failed++;
-  else run->passed++;
-  for (int k = 0; k < 2; k++) PetscCall(ConfRecordDestroy(&record[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int ChangeCount(void)
+/* Parallel A^T B and P^T A P crash in PETSc 3.18 with any -mat_seqaij_type, its own seqaijperm, too */
+static PetscErrorCode MakesSense(const Conf *c, const ConfOperation *o, PetscBool *sense)
 {
-  int count = 0;
-
-  while (reads_changes[count].name) count++;
-  return count;
-}
-
-/* Two or three random changes, always the same ones for the same number */
-static Sequence Draw(uint64_t number)
-{
-  Sequence sequence = {.count = 2 + (int)(gen_hash(number, 0) % (SEQUENCE_MAX - 1))};
-
-  for (int s = 0; s < sequence.count; s++)
-    sequence.change[s] = &reads_changes[gen_hash(number, 1 + (uint64_t)s) % (uint64_t)ChangeCount()];
-  return sequence;
-}
-
-static PetscErrorCode RunWay(Run *run, const ReadsWay *way, uint64_t number)
-{
-  PetscBool chosen = PETSC_TRUE, named;
+  PetscBool named;
 
   PetscFunctionBeginUser;
-  /* Parallel A^T B and P^T A P crash in PETSc 3.18 with any -mat_seqaij_type, its own seqaijperm, too */
   PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_seqaij_type", &named));
-  if (named && !run->c.sequential && (!strcmp(way->name, "transposed_matmat") || !strcmp(way->name, "triple")))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  if ((way->where & CONF_SEQUENTIAL) && !run->c.sequential) PetscFunctionReturn(PETSC_SUCCESS);
-  if ((way->where & READS_PARALLEL) && run->c.sequential) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int keep = 0; keep < (way->keeps ? 2 : 1); keep++) {
-    for (int i = 0; reads_changes[i].name; i++) {
-      const Sequence one = {.change = {&reads_changes[i]}, .count = 1};
-
-      if (run->change[0]) PetscCall(PetscStrcmp(run->change, reads_changes[i].name, &chosen));
-      if (chosen) PetscCall(RunPair(run, &one, way, keep ? PETSC_TRUE : PETSC_FALSE));
-    }
-    for (int k = 0; k < RANDOM_SEQUENCES && !run->change[0]; k++) {
-      const Sequence some = Draw(number * RANDOM_SEQUENCES + (uint64_t)k);
-
-      PetscCall(RunPair(run, &some, way, keep ? PETSC_TRUE : PETSC_FALSE));
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ReadOptions(Run *run)
-{
-  const char *by_option;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", run->format, sizeof run->format, NULL));
-  PetscCall(ConfByOption(&by_option));
-  if (by_option) PetscCall(PetscStrncpy(run->format, by_option, sizeof run->format));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-scratch", run->file, sizeof run->file, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-way", run->way, sizeof run->way, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-change", run->change, sizeof run->change, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-sample", &run->sample, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-offset", &run->offset, NULL));
-  PetscCheck(run->file[0] && run->sample > 0 && run->offset >= 0, run->c.comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "give -scratch FILE, a positive -sample and no negative -offset");
+  *sense =
+      o->where & OP_READS && !(o->where & (c->sequential ? OP_PARALLEL : OP_SEQUENTIAL)) ? PETSC_TRUE : PETSC_FALSE;
+  if (named && !c->sequential && (!strcmp(o->name, "transpose_other") || !strcmp(o->name, "triple")))
+    *sense = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  Run       run    = {.format = "rbp", .sample = 1};
-  PetscBool chosen = PETSC_TRUE;
+  const GenSpec        spec                = gen_stencil(9, 5, 4, 1);
+  char                 only[CONF_TYPE_MAX] = "";
+  const ConfOperation *o;
+  ConfRuns             runs;
+  Conf                 c;
+  PetscBool            sense = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscPackInitializePackage());
-  run.spec   = gen_stencil(9, 5, 4, 1);
-  run.c.comm = PETSC_COMM_WORLD;
-  run.c.base = MATAIJ;
-  PetscCallMPI(MPI_Comm_rank(run.c.comm, &run.c.rank));
-  PetscCallMPI(MPI_Comm_size(run.c.comm, &run.c.size));
-  run.c.sequential = run.c.size == 1 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(ReadOptions(&run));
-  for (int w = 0; reads_ways[w].name; w++) {
-    if (run.way[0]) PetscCall(PetscStrcmp(run.way, reads_ways[w].name, &chosen));
-    if (chosen) PetscCall(RunWay(&run, &reads_ways[w], (uint64_t)w));
+  PetscCall(ConfRunsBegin(&runs, &c));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-reading", only, sizeof only, NULL));
+  if (!runs.format[0]) PetscCall(PetscStrncpy(runs.format, "rbp", sizeof runs.format));
+  PetscCall(ConfSetUp(&c, &spec, CONF_EVEN));
+  c.alone = PETSC_TRUE;
+  for (PetscInt i = 0; (o = OpGet(i)); i++) {
+    PetscCall(MakesSense(&c, o, &sense));
+    if (sense && (!only[0] || !strcmp(only, o->name))) PetscCall(RunReading(&runs, &c, o, (uint64_t)i));
   }
-  PetscCall(PetscPrintf(run.c.comm, "%" PetscInt_FMT " passed, %" PetscInt_FMT " failed\n", run.passed, run.failed));
-  PetscCall(PetscFinalize());
-  return run.failed || !run.passed ? 1 : 0;
+  return ConfRunsEnd(&runs);
 }

@@ -4,7 +4,7 @@
 
     mat_values -format rbp [-side 12] [-little_memory]
 
-  Each operation runs with values that stay on the host because a MATMAIJ reads them there, and with values whose place
+  Each sequence of operations runs with values that stay on the host because a MATMAIJ reads them there, and with values whose place
   petscpack chooses. Every sequence ends with a change that a stale plan would reveal. On several processes the matrices
   are parallel, and each operation also runs with a first process that has no rows. The exit status is 77 if there is no
   GPU. With -little_memory only the numbers are checked, not the place: a full GPU leaves values on the host.
@@ -12,19 +12,114 @@
 static const char help[] = "Compares changes of values and products of matrices on a GPU with plain AIJ.\n";
 
 #include "mat_values.h"
-#include <spmv_kernels.h>
+
+#include "ops.h"
 
 enum { NO_DEVICE = 77 };
+
+/* Operations of the table (ops.h), one after the other */
+typedef struct {
+  const char *name, *operations;
+  PetscErrorCode (*first)(Mat); /* runs before them; may be NULL */
+  PetscBool full, other_full;   /* whether the diagonals of both matrices have all entries */
+  PetscBool exact;              /* rounds in the same way everywhere */
+} Sequence;
+
+static PetscErrorCode SetNotFinite(Mat A)
+{
+  const volatile PetscReal big = PETSC_MAX_REAL; /* volatile, so that no compiler evaluates an infinity and warns */
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSetValue(A, 1, 1, big * big, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 2, 2, big * big - big * big, INSERT_VALUES));
+  PetscCall(OpAssemble(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each process adds to entries in rows of the next process, some of them in off-diagonal blocks there */
+static PetscErrorCode AddToOthers(Mat A)
+{
+  const PetscInt layer = values_test.side * values_test.side, rows = layer * values_test.side;
+  PetscInt       end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatScale(A, 3));
+  PetscCall(MatGetOwnershipRange(A, NULL, &end));
+  for (PetscInt k = 0; k < layer; k++) {
+    const PetscInt    i        = (end + k) % rows;
+    const PetscInt    col[]    = {i, i < layer ? i + layer : i - layer};
+    const PetscScalar value[2] = {1 + (PetscReal)k / 7, -2};
+
+    PetscCall(MatSetValues(A, 1, &i, 2, col, value, ADD_VALUES));
+  }
+  PetscCall(OpAssemble(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* other has fewer nonzeros than A if its diagonal is not full */
+static const Sequence sequences[] = {
+    {"scale", "scale,scale", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
+    {"diagonal_scale", "scale_left,diagonal_scale,scale_right", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
+    {"diagonal_scale_host_vectors", "scale_by_host_vectors", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
+    {"shift", "shift,scale,shift", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
+    {"shift_missing_diagonal", "shift,scale,shift", NULL, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE},
+    {"scale_missing_diagonal", "scale,scale", NULL, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE},
+    {"not_finite", "scale,shift", SetNotFinite, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"add_same", "axpy_same", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"add_subset", "axpy_subset,aypx_subset", NULL, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE},
+    {"add_different", "axpy", NULL, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
+    {"add_different_same", "axpy", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"copy", "copy_same", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE},
+    {"zero", "scale,zero_entries,shift,axpy_same", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"add_to_others", "scale", AddToOthers, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"mixed", "scale,array_read,scale,axpy_same,add_values,shift", NULL, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+};
+
+/* In the turn of A, and in that of its twin; what the operations themselves record must agree */
+static PetscErrorCode Apply(const Sequence *s, Mat both[2], Mat other[2])
+{
+  ConfRecord record[2];
+  Conf       c = {.comm    = values_test.comm,
+                  .size    = values_test.size,
+                  .alone   = PETSC_TRUE,
+                  .inexact = PETSC_TRUE,
+                  .format  = "",
+                  .factor  = 7.0 / 3};
+  char     **name;
+  int        count;
+  PetscInt   different;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrToArray(s->operations, ',', &count, &name));
+  for (int m = 0; m < 2; m++) {
+    PetscCall(ConfRecordCreate(&record[m]));
+    c.record = &record[m];
+    c.A      = both[m];
+    c.other  = other[m];
+    if (s->first) PetscCall(s->first(c.A));
+    for (int i = 0; i < count; i++) {
+      c.drawn = 0;
+      c.way   = 0;
+      PetscCall(OpRun(&c, OpFind(name[i])));
+    }
+  }
+  PetscCall(ConfCompare(&c, s->name, &record[1], &record[0], &different));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPIU_INT, MPI_SUM, c.comm));
+  PetscCall(ValuesRequire(different ? PETSC_FALSE : PETSC_TRUE, "records of operations"));
+  for (int m = 0; m < 2; m++) PetscCall(ConfRecordDestroy(&record[m]));
+  PetscCall(PetscStrToArrayDestroy(count, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Number of blocks of a plain matrix that have nonzeros, over all processes */
 static PetscErrorCode CountBlocks(Mat A, PetscLogDouble *count)
 {
-  Mat blocks[2] = {A, NULL};
+  Mat blocks[3];
 
   PetscFunctionBeginUser;
   *count = 0;
-  if (values_test.size > 1) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
-  for (int b = 0; b < 2 && blocks[b]; b++) {
+  PetscCall(OpBlocks(A, blocks));
+  for (int b = 0; blocks[b]; b++) {
     MatInfo info;
 
     PetscCall(MatGetInfo(blocks[b], MAT_LOCAL, &info));
@@ -66,19 +161,21 @@ static PetscErrorCode CheckHost(Mat A, PetscBool scaled, const MatAIJFmtInfo *be
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunOperation(const ValuesOperation *o)
+static PetscErrorCode RunSequence(const Sequence *s)
 {
-  const PetscBool scaled = o->run == ValuesScale ? PETSC_TRUE : PETSC_FALSE;
-  Mat             A, twin, other[2];
+  const PetscBool scaled = strcmp(s->operations, "scale,scale") ? PETSC_FALSE : PETSC_TRUE;
+  Mat             both[2], other[2], A, twin;
   PetscLogDouble  blocks;
   MatAIJFmtInfo   before;
 
   PetscFunctionBeginUser;
-  values_test.operation = o->name;
-  PetscCall(ValuesAssemble(values_test.type, o->full, 1, &A));
-  PetscCall(ValuesAssemble(values_test.type, o->other_full, 1.5, &other[0]));
-  PetscCall(ValuesAssemble(values_test.plain, o->full, 1, &twin));
-  PetscCall(ValuesAssemble(values_test.plain, o->other_full, 1.5, &other[1]));
+  values_test.operation = s->name;
+  for (int m = 0; m < 2; m++) {
+    PetscCall(ValuesAssemble(m ? values_test.plain : values_test.type, s->full, 1, &both[m]));
+    PetscCall(ValuesAssemble(m ? values_test.plain : values_test.type, s->other_full, 1.5, &other[m]));
+  }
+  A    = both[0];
+  twin = both[1];
   PetscCall(ValuesSetPlace(A));
   PetscCall(ValuesSetPlace(other[0]));
   PetscCall(ValuesCompare(A, twin, PETSC_TRUE));
@@ -88,15 +185,15 @@ static PetscErrorCode RunOperation(const ValuesOperation *o)
                                "the packed arrays of some block are not on the GPU"));
   PetscCall(ValuesRequirePlace(before.device_csr_bytes == 0 || before.own_bytes == 0 ? PETSC_TRUE : PETSC_FALSE,
                                "products and diagonals made a CSR on the device"));
-  PetscCall(o->run(A, other[0]));
-  PetscCall(o->run(twin, other[1]));
+  PetscCall(Apply(s, both, other));
   if (scaled) PetscCall(CheckPlace(A, twin, &before));
-  PetscCall(ValuesCompare(A, twin, o->exact));
+  PetscCall(ValuesCompare(A, twin, s->exact));
   if (values_test.place[0] == 'h') PetscCall(CheckHost(A, scaled, &before));
-  if (o->exact) PetscCall(ValuesChangeOnHost(A, twin));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&twin));
-  for (int m = 0; m < 2; m++) PetscCall(MatDestroy(&other[m]));
+  if (s->exact) PetscCall(ValuesChangeOnHost(A, twin));
+  for (int m = 0; m < 2; m++) {
+    PetscCall(MatDestroy(&both[m]));
+    PetscCall(MatDestroy(&other[m]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,8 +207,8 @@ static PetscErrorCode RunLayout(void)
   PetscFunctionBeginUser;
   for (int v = 0; v < count; v++) {
     values_test.place = places[v];
-    for (int o = 0; values_operations[o].name; o++)
-      if (PetscDefined(HAVE_CUDA) || o % count == v) PetscCall(RunOperation(&values_operations[o]));
+    for (int q = 0; q < (int)PETSC_STATIC_ARRAY_LENGTH(sequences); q++)
+      if (PetscDefined(HAVE_CUDA) || q % count == v) PetscCall(RunSequence(&sequences[q]));
     for (int p = 0; p < ValuesProductCount(); p++)
       if (PetscDefined(HAVE_CUDA) || p % count == v) PetscCall(ValuesRunProduct(p));
     PetscCall(ValuesRunEmpty());

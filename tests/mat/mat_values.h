@@ -1,4 +1,4 @@
-/* mat_values.h - matrices, comparisons and operations shared by mat_values and mat_interrupted. */
+/* mat_values.h - matrices and comparisons shared by mat_values and mat_interrupted. */
 #pragma once
 
 #include "conf.h"
@@ -18,20 +18,6 @@ typedef struct {
 } ValuesTest;
 
 extern ValuesTest values_test;
-
-/* Changes A, and may read or change other, a matrix of the same type and size */
-typedef PetscErrorCode ValuesFunction(Mat A, Mat other);
-
-typedef struct {
-  const char     *name;
-  ValuesFunction *run;
-  PetscBool       full, other_full; /* whether the diagonals of both matrices have all entries */
-  PetscBool       exact;            /* rounds in the same way everywhere */
-} ValuesOperation;
-
-extern const ValuesOperation values_operations[]; /* ends with name == NULL */
-
-ValuesFunction ValuesScale;
 
 /* ---- values_compare.c; all functions are collective ---- */
 

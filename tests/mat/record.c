@@ -73,16 +73,23 @@ PetscErrorCode ConfSeeText(Conf *c, const char *what, const char *text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of a long vector are added up in groups, with different weights */
 PetscErrorCode ConfSeeVec(Conf *c, const char *what, Vec x)
 {
   const PetscScalar *value;
-  PetscInt           n;
+  PetscInt           n, group, count;
+  ConfItem          *item;
 
   PetscFunctionBeginUser;
   PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &value));
   PetscCall(ConfSeeReal(c, what, (PetscReal)n));
-  for (PetscInt i = 0; i < n; i++) PetscCall(See(c, PetscRealPart(value[i])));
+  group = n > 4000 ? 16 : 1;
+  count = (n + group - 1) / group;
+  PetscCall(PetscSegBufferGet(c->record->items, (size_t)count, &item));
+  c->record->count += (size_t)count;
+  for (PetscInt k = 0; k < count; k++) item[k] = (ConfItem){.label = c->record->last, .value = 0};
+  PetscCall(VecGetArrayRead(x, &value));
+  for (PetscInt i = 0; i < n; i++) item[i / group].value += (PetscReal)(1 + i % group) * PetscRealPart(value[i]);
   PetscCall(VecRestoreArrayRead(x, &value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

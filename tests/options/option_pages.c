@@ -18,16 +18,24 @@ static void title_of(const SpmvFormat *table, char *title, size_t size)
   snprintf(title, size, "%s%s", table == &AIJFmtProcessTable ? "" : "aij", table->name);
 }
 
-static void print_values(FILE *page, const SpmvOptionDesc *o)
+/* Values from the returned one on reproduce a paper, and get a mark; 0: none do */
+static double paper_from(const SpmvFormat *table, const SpmvOptionDesc *o)
 {
-  char range[SPMV_MESSAGE_MAX];
+  return table->paper_from ? table->paper_from[o - table->options] : 0;
+}
+
+static void print_values(FILE *page, const SpmvFormat *table, const SpmvOptionDesc *o)
+{
+  const double marked = paper_from(table, o);
+  char         range[SPMV_MESSAGE_MAX];
 
   if (o->kind == SPMV_OPTION_ENUM) {
-    for (int i = 0; o->choices[i]; i++) fprintf(page, "%s`%s`", i ? ", " : "", o->choices[i]);
+    for (int i = 0; o->choices[i]; i++)
+      fprintf(page, "%s`%s`%s", i ? ", " : "", o->choices[i], marked > 0 && i >= marked ? " \\*" : "");
     return;
   }
   spmv_option_range(o, range, sizeof range);
-  fprintf(page, "%s", range);
+  fprintf(page, "%s%s", range, marked > 0 ? " (all but 0 \\*)" : "");
 }
 
 /* The options of the process whose values do not fit a table of options, or that no C function sets later. The test
@@ -38,12 +46,15 @@ static void print_further(FILE *page)
       "| `-petscpack_nccl` | text | `auto`, `off`, a path | `auto` | how solvers on several GPUs find NVIDIA's library "
       "NCCL; "
       "`off`: messages go by MPI ([several-gpus.md](../several-gpus.md)) |\n"
-      "| `-petscpack_replace` | list | `aij`, `cg`, `gmres`, `mg`, `gamg` | none | these type names of PETSc mean "
-      "`aijauto`, `cgdevice`, "
-      "`gmresdevice`, `mgdevice` and `gamgdevice` ([solving.md](../solving.md#options)) |\n"
-      "| `-petscpack_summary` | truth value | `false`, `true` | `false` | `PetscFinalize()` prints one line on the "
-      "standard "
-      "error stream: what ran on the GPU, what did not, and why |\n",
+      "| `-petscpack_replace` | list | `aij`, `cg`, `gmres`, `richardson`, `mg`, `gamg`, `hypre` | none | these type "
+      "names of PETSc mean `aijauto`, `cgdevice`, `gmresdevice`, `richardsondevice`, `mgdevice` and `gamgdevice`, and "
+      "so does hypre's BoomerAMG ([solving.md](../solving.md#options)) |\n"
+      "| `-petscpack_summary` | truth value | `false`, `true` | `false` | `PetscFinalize()` prints on the standard "
+      "error "
+      "stream what ran on the GPU, and a line for each solver that did not run there as a whole: the call on the host, "
+      "why, and what to try |\n"
+      "| `-petscpack_summary_lines` | integer | 0 to 1000 | `10` | solvers in this table at most, those that took "
+      "longest first; the others are counted |\n",
       page);
 }
 
@@ -56,15 +67,21 @@ static void print_table(FILE *page, const SpmvFormat *table)
       [SPMV_OPTION_BOOL] = "truth value",
   };
   char name[128], text[64];
+  int  papers = 0;
 
   fprintf(page, "| option | type | values | default | meaning |\n|---|---|---|---|---|\n");
   for (const SpmvOptionDesc *o = table->options; o && o->key; o++) {
     AIJFmtOptionName(table, o->key, name, sizeof name);
     fprintf(page, "| `%s` | %s | ", name, kinds[o->kind]);
-    print_values(page, o);
+    print_values(page, table, o);
+    papers |= paper_from(table, o) > 0;
     spmv_option_text(o, o->default_value, text, sizeof text);
     fprintf(page, " | `%s` | %s |\n", text, o->detail ? o->detail : o->help);
   }
+  if (papers)
+    fputs("\n\\* only for comparison with the paper: an error in a build with `-DPETSCPACK_PAPERS=OFF`, such as the "
+          "wheel\n",
+          page);
 }
 
 /* A value that is not the default, for an example */

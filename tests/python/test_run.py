@@ -270,7 +270,7 @@ class Petsc(Case):
 
     def assert_used(self, result):
         self.assertEqual(result[:3], (0, f"{SIX} ['-x', 'a']\n", ""))
-        self.assertRegex(result[3], r"\Apetscpack: CG and GMRES: .*; products of our matrices: .*\b[1-9]\d* (on the|by PETSc).*\n\Z")
+        self.assertRegex(result[3], r"\Apetscpack: \d+ solves: .*; products of our matrices: .*\b[1-9]\d* (on the|by PETSc).*\n(  .*\n)*\Z")
 
     def test_used(self):
         self.assert_used(self.run_it("solve.py", "-x", "a"))

@@ -146,7 +146,7 @@ class Run(Case):
     def test_unchanged_program(self):
         plain, result = self.solved(python(PROGRAM)), self.run_program("a", "-b")
         self.assertEqual(self.solved(result), ("seqaij", *plain[1:3], "['a', '-b']"))
-        self.assertRegex(self.summary(result), r"CG and GMRES: \d solves .*products of our matrices: ")
+        self.assertRegex(self.summary(result), r"engines: \d solves .*products of our matrices: ")
 
     def test_two_processes(self):
         result = self.run_program(processes=2)
@@ -157,7 +157,7 @@ class Run(Case):
         """On the host, CG is PETSc's and says why; each iteration has a product of ours, beside that of the first residual."""
         result = self.run_program(PETSC_OPTIONS="-mat_aijfmt_device host -ksp_cgdevice_mode host")
         line, iterations = self.summary(result), int(self.solved(result)[1])
-        self.assertRegex(line, r"CG and GMRES: 0 solves with 0 iterations on the GPU, 1 by PETSc \(.+\); ")
+        self.assertRegex(line, r"engines: 0 solves with 0 iterations on the GPU, 1 by PETSc \(.+\); ")
         counted = sum(int(number) for number in re.findall(r"(\d+) (?:on the host|by PETSc)", line.split("matrices:")[1]))
         self.assertIn(counted, (iterations, iterations + 1))
 
@@ -176,7 +176,7 @@ class Run(Case):
         self.assertEqual(self.solved(self.run_program(options=["--no-types"]))[0], "seqaij")
         self.assertNotIn("petscpack:", self.run_program(options=["--no-summary"]).stderr)
         result = self.run_program(options=["--no-cg"])
-        self.assertIn("CG and GMRES: 0 solves with 0 iterations on the GPU, 0 by PETSc;", self.summary(result))
+        self.assertIn("engines: 0 solves with 0 iterations on the GPU, 0 by PETSc;", self.summary(result))
 
     def test_modules_and_compiled_programs(self):
         result = run(sys.executable, "-m", "petscpack", "run", "-m", "program", "x", folder=self.folder)
@@ -229,6 +229,11 @@ class Refuses(Case):
                    "print('register', ctypes.CDLL(sys.argv[2]).PetscDLLibraryRegister_petscpack())")
         result = python(program, others[0], PACKAGE / "variants/3.26-mpich.so")
         self.assert_says(result, "start 0", "register 76", "differs from the headers that libpetscpack")
+
+    def test_what_reproduces_papers(self):
+        result = python(PROGRAM, PETSC_OPTIONS=f"-dll_append {PLUGIN} -mat_seqaij_type seqaijrbp -mat_aijrbp_layout ell")
+        self.assertNotEqual(result.returncode, 0)
+        self.assert_says(result, "layout: ell is for comparison with a paper", "-DPETSCPACK_PAPERS=ON")
 
     def own_variant(self):
         """The file name of the variant that serves this petsc4py."""

@@ -207,7 +207,7 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
   memset(e, 0, sizeof *e);
   e->matrix = a;
   e->setup  = *u;
-  spmv_exec_init(&e->plain, u->mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+  spmv_exec_init(&e->plain, SPMV_DEVICE);
   if (u->own_stream) UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&e->plain, &e->plain.stream));
   e->exec = e->plain;
   if (hooks) hooks_exec(hooks, e->plain.space, e->plain.stream, &e->exec);
@@ -249,8 +249,8 @@ void cg_engine_close(CgEngine *e)
   spmv_stream_destroy(e->plain.stream);
 }
 
-/* Allocates x = 0, r = b and M, and makes the test. Returns the norm of iteration 0. */
-static double begin(CgEngine *e, SpmvCgTest *test)
+/* Allocates x = 0, r = b and M. Returns the norm of iteration 0. */
+static double begin(CgEngine *e)
 {
   const CgSetup *u = &e->setup;
   const int      n = (int)e->matrix->pattern.rows;
@@ -264,13 +264,23 @@ static double begin(CgEngine *e, SpmvCgTest *test)
   e->r = cg_put(e, e->matrix->b, n);
   e->m = u->block ? cg_put(e, m, (int64_t)n * u->block) : NULL;
   cg_apply(m, u->block, n, e->matrix->b, z);
-  norm  = norm_of(u->norm, n, e->matrix->b, z);
-  *test = (SpmvCgTest){u->norm,
-                       {0, u->rtol * norm, 0, u->divtol * norm, u->min_iterations, u->max_iterations, u->check_after,
-                        u->max_is_success}};
+  norm = norm_of(u->norm, n, e->matrix->b, z);
   free(m);
   free(z);
   return norm;
+}
+
+/* The test of a setup with these tolerances */
+static SpmvTest test_of(const CgSetup *u, int relative, double tolerance, double divergence)
+{
+  return (SpmvTest){.relative       = relative,
+                    .tolerance      = tolerance,
+                    .absolute       = u->absolute,
+                    .divergence     = divergence,
+                    .min_iterations = u->min_iterations,
+                    .max_iterations = u->max_iterations,
+                    .check_after    = u->check_after,
+                    .max_is_success = u->max_is_success};
 }
 
 /* r = b - A x in double precision; returns its norm */
@@ -296,22 +306,22 @@ static double true_residual(CgEngine *e)
 
 CgOutcome cg_engine_refine(CgEngine *e, double drop, int restart, int *corrections)
 {
-  const int64_t n = e->matrix->pattern.rows;
-  SpmvCgTest    test;
-  CgOutcome     o    = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
-  double        norm = begin(e, &test), limit = test.by.tolerance;
+  const CgSetup *u    = &e->setup;
+  const int64_t  n    = e->matrix->pattern.rows;
+  CgOutcome      o    = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
+  double         norm = begin(e), limit = u->rtol * norm;
+  SpmvTest       test = test_of(u, 0, fmax(limit, drop * norm), u->divtol * norm);
 
-  test.by.tolerance = fmax(limit, drop * norm);
-  *corrections      = 0;
-  o.status          = spmv_cg_start(e->cg, e->x, e->r, e->m, &test, &e->exec);
+  *corrections = 0;
+  o.status     = spmv_cg_start(e->cg, e->x, e->r, e->m, u->norm, &e->exec);
   while (!o.status) {
-    o.status = spmv_cg_run(e->cg, e->setup.step, &o.result, &e->exec);
+    o.status = spmv_cg_run(e->cg, u->step, &test, &o.result, &e->exec);
     if (o.status || o.result.reason < 0) break;
     if (o.result.reason == SPMV_ITERATING) continue;
     norm = true_residual(e);
     if (norm <= limit || drop == 0) break;
-    test.by.tolerance = fmax(limit, drop * norm);
-    o.status          = spmv_cg_correct(e->cg, &test, restart, &e->exec);
+    test.tolerance = fmax(limit, drop * norm);
+    o.status       = spmv_cg_correct(e->cg, restart, &e->exec);
     ++*corrections;
   }
   o.norms[0] = norm;
@@ -321,19 +331,25 @@ CgOutcome cg_engine_refine(CgEngine *e, double drop, int restart, int *correctio
 
 CgOutcome cg_engine_solve(CgEngine *e)
 {
-  const int64_t n = e->matrix->pattern.rows;
-  SpmvCgTest    test;
-  CgOutcome     o = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
+  const CgSetup *u    = &e->setup;
+  const int64_t  n    = e->matrix->pattern.rows;
+  CgOutcome      o    = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
+  SpmvTest       test = test_of(u, 1, u->rtol, u->divtol);
 
-  o.status   = e->status;
-  o.norms[0] = begin(e, &test);
-  if (!o.status) o.status = spmv_cg_start(e->cg, e->x, e->r, e->m, &test, &e->exec);
+  o.status = e->status;
+  (void)begin(e);
+  if (!o.status) o.status = spmv_cg_start(e->cg, e->x, e->r, e->m, u->norm, &e->exec);
+  if (!o.status && u->asks_first) {
+    o.status = spmv_cg_run(e->cg, 0, &(SpmvTest){.max_iterations = 1}, &o.result, &e->exec);
+    test     = test_of(u, 0, fmax(u->rtol * o.result.first, u->absolute), u->divtol * o.result.first);
+  }
   for (int64_t before = 0; !o.status;) {
-    o.status = spmv_cg_run(e->cg, e->setup.step, &o.result, &e->exec);
+    o.status = spmv_cg_run(e->cg, u->step, &test, &o.result, &e->exec);
     if (o.status || o.result.reason != SPMV_ITERATING) break;
-    UNIT_EQUAL(before + e->setup.step, o.result.completed);
+    UNIT_EQUAL(before + u->step, o.result.completed);
     before = o.result.completed;
   }
+  o.norms[0] = o.result.first;
   if (!o.status) {
     o.status = spmv_cg_history(e->cg, 1, o.result.completed, o.norms + 1, &e->exec);
     spmv_cg_info(e->cg, &o.info);

@@ -9,7 +9,7 @@ static void *room(CycleEngine *e, int64_t bytes)
 {
   void *to = NULL;
 
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&e->plain, e->plain.space, bytes + 1, "a test", &to));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&e->plain, SPMV_DEVICE, bytes + 1, "a test", &to));
   return to;
 }
 
@@ -22,14 +22,14 @@ static void copy(CycleEngine *e, void *to, SpmvSpace to_space, const void *from,
 /* The type of the caller's vectors on the finest level, and of the function's vectors on the coarsest level */
 static SpmvScalar outer_type(const CycleEngine *e) { return e->c->setup.outer ? SPMV_F64 : e->c->setup.scalar; }
 
-/* Copies factor times n numbers to the space of the cycle, converted to a type */
+/* Copies factor times n numbers to the device, converted to a type */
 static void put(CycleEngine *e, void *to, SpmvScalar type, double factor, const double *from, int64_t n)
 {
   double *scaled  = calloc((size_t)n + 1, sizeof *scaled);
   float  *rounded = calloc((size_t)n + 1, sizeof *rounded);
 
   for (int64_t i = 0; i < n; i++) rounded[i] = (float)(scaled[i] = factor * from[i]);
-  copy(e, to, e->plain.space, type == SPMV_F32 ? (const void *)rounded : (const void *)scaled, SPMV_HOST,
+  copy(e, to, SPMV_DEVICE, type == SPMV_F32 ? (const void *)rounded : (const void *)scaled, SPMV_HOST,
        n * spmv_scalar_bytes(type));
   free(rounded);
   free(scaled);
@@ -45,7 +45,7 @@ void cycle_engine_get(CycleEngine *e, const void *from, double *to, int64_t n)
   const int single  = outer_type(e) == SPMV_F32;
   float    *rounded = calloc((size_t)n + 1, sizeof *rounded);
 
-  copy(e, single ? (void *)rounded : (void *)to, SPMV_HOST, from, e->plain.space, n * spmv_scalar_bytes(outer_type(e)));
+  copy(e, single ? (void *)rounded : (void *)to, SPMV_HOST, from, SPMV_DEVICE, n * spmv_scalar_bytes(outer_type(e)));
   for (int64_t i = 0; i < n && single; i++) to[i] = rounded[i];
   free(rounded);
 }
@@ -83,8 +83,8 @@ static void put_pattern(CycleEngine *e, CycleMatrix *m)
   }
   m->row_ptr = room(e, (m->rows + 1) * 4);
   m->col     = room(e, m->nnz * 4);
-  copy(e, m->row_ptr, e->plain.space, row_ptr, SPMV_HOST, (m->rows + 1) * 4);
-  copy(e, m->col, e->plain.space, col, SPMV_HOST, m->nnz * 4);
+  copy(e, m->row_ptr, SPMV_DEVICE, row_ptr, SPMV_HOST, (m->rows + 1) * 4);
+  copy(e, m->col, SPMV_DEVICE, col, SPMV_HOST, m->nnz * 4);
   free(row_ptr);
   free(col);
 }
@@ -108,11 +108,11 @@ static void open_matrix(CycleEngine *e, CycleMatrix *m, SpmvScalar type, double 
                                         .cols       = cols,
                                         .nnz        = m->nnz,
                                         .index_type = SPMV_I32,
-                                        .space      = e->plain.space,
+                                        .space      = SPMV_DEVICE,
                                         .row_ptr    = m->row_ptr,
                                         .col        = m->col},
                        .scalar_type  = type,
-                       .values_space = e->plain.space,
+                       .values_space = SPMV_DEVICE,
                        .values       = m->values};
   spmv_options_init(&options, format);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_analyze(format, &csr.pattern, csr.scalar_type, &options, &e->plain, &analysis));
@@ -126,7 +126,7 @@ static void renew_matrix(CycleEngine *e, CycleMatrix *m, const double *dense)
   m->dense       = dense;
   double *values = values_of(m);
   put(e, m->values, m->plan->scalar_type, m->factor, values, m->nnz);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(m->plan, m->values, e->plain.space, &e->plain));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_update_values(m->plan, m->values, SPMV_DEVICE, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   free(values);
 }
@@ -136,7 +136,7 @@ static void close_matrix(CycleEngine *e, CycleMatrix *m)
   void *const blocks[] = {m->row_ptr, m->col, m->values, m->work};
 
   spmv_destroy(&m->plan);
-  for (int i = 0; i < 4; i++) spmv_exec_free(&e->plain, e->plain.space, blocks[i]);
+  for (int i = 0; i < 4; i++) spmv_exec_free(&e->plain, SPMV_DEVICE, blocks[i]);
 }
 
 static SpmvOperator operator_of(const CycleMatrix *m, int transposed)
@@ -199,7 +199,7 @@ static double scale_of(const CycleCase *c)
   return largest > 0 ? scalbn(1, -ilogb(largest)) : 1;
 }
 
-void cycle_engine_prepare(CycleEngine *e, const CycleCase *c, SpmvSpace space)
+void cycle_engine_prepare(CycleEngine *e, const CycleCase *c)
 {
   const CycleSetup *u = &c->setup;
   const int64_t     n = c->level[0].rows;
@@ -207,9 +207,9 @@ void cycle_engine_prepare(CycleEngine *e, const CycleCase *c, SpmvSpace space)
   memset(e, 0, sizeof *e);
   e->c = c;
   hooks_init(&e->hooks);
-  spmv_exec_init(&e->plain, space);
-  if (u->own_stream && space == SPMV_DEVICE) UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&e->plain, &e->plain.stream));
-  hooks_exec(&e->hooks, space, e->plain.stream, &e->exec);
+  spmv_exec_init(&e->plain, SPMV_DEVICE);
+  if (u->own_stream) UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&e->plain, &e->plain.stream));
+  hooks_exec(&e->hooks, SPMV_DEVICE, e->plain.stream, &e->exec);
   e->scale = u->outer ? scale_of(c) : 1;
   for (int l = 0; l < u->levels; l++) open_level(e, l);
   prepare_transposes(e);
@@ -236,9 +236,9 @@ void cycle_engine_make(CycleEngine *e)
   if (!e->status) e->status = spmv_cycle_renew(e->cycle, &e->exec);
 }
 
-void cycle_engine_open(CycleEngine *e, const CycleCase *c, SpmvSpace space)
+void cycle_engine_open(CycleEngine *e, const CycleCase *c)
 {
-  cycle_engine_prepare(e, c, space);
+  cycle_engine_prepare(e, c);
   cycle_engine_make(e);
   if (e->status) unit_check(0, __FILE__, __LINE__, e->exec.message);
 }
@@ -251,11 +251,11 @@ void cycle_engine_close(CycleEngine *e)
   hooks_drop(&e->hooks);
   for (int l = 0; l < e->c->setup.levels; l++) {
     for (int k = 0; k < 3; k++) close_matrix(e, &e->matrix[l][k]);
-    for (int up = 0; up < 2; up++) spmv_exec_free(&e->plain, e->plain.space, e->m[l][up]);
+    for (int up = 0; up < 2; up++) spmv_exec_free(&e->plain, SPMV_DEVICE, e->m[l][up]);
   }
   close_matrix(e, &e->inverse_matrix);
   void *const blocks[] = {e->inverse, e->b, e->x};
-  for (int i = 0; i < 3; i++) spmv_exec_free(&e->plain, e->plain.space, blocks[i]);
+  for (int i = 0; i < 3; i++) spmv_exec_free(&e->plain, SPMV_DEVICE, blocks[i]);
   spmv_stream_destroy(e->plain.stream);
 }
 

@@ -105,15 +105,15 @@ UNIT_TEST(several_device_arrays_come_from_one_allocation)
 
   spmv_exec_init(&exec, SPMV_DEVICE);
   exec.device = (SpmvAllocator){alloc_from_host, free_to_host, &last_bytes};
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc_arrays(&exec, 4, bytes, "plan", to, &block));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc_arrays(&exec, SPMV_DEVICE, 4, bytes, "plan", to, &block));
   UNIT_EQUAL(256 + 256 + 512, (int64_t)last_bytes);
   UNIT_CHECK(array[0] == block && array[1] == NULL);
   UNIT_EQUAL(256, (char *)array[2] - (char *)block);
   UNIT_EQUAL(512, (char *)array[3] - (char *)block);
   spmv_exec_free(&exec, SPMV_DEVICE, block);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc_arrays(&exec, 2, none, "plan", to, &block));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc_arrays(&exec, SPMV_DEVICE, 2, none, "plan", to, &block));
   UNIT_CHECK(array[0] == NULL && array[1] == NULL && block == NULL);
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_alloc_arrays(&exec, 2, wrong, "plan", to, &block));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_alloc_arrays(&exec, SPMV_DEVICE, 2, wrong, "plan", to, &block));
   UNIT_CHECK(array[0] == NULL && block == NULL);
 }
 

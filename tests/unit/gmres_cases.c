@@ -194,7 +194,7 @@ GmresOutcome gmres_textbook(const CgMatrix *a, const GmresSetup *u)
 void gmres_engine_open_by(GmresEngine *e, const CgMatrix *a, const GmresSetup *u, Hooks *hooks, SpmvApply product,
                           void *ctx)
 {
-  CgSetup          plain = cg_setup(u->mode == SPMV_GMRES_HOST ? SPMV_CG_HOST : SPMV_CG_CHUNK, SPMV_CG_NORM_NONE, 0);
+  CgSetup          plain = cg_setup(SPMV_CG_CHUNK, SPMV_CG_NORM_NONE, 0);
   SpmvGmresOptions o;
 
   memset(e, 0, sizeof *e);
@@ -247,15 +247,14 @@ void gmres_engine_close(GmresEngine *e)
   cg_engine_close(&e->matrix);
 }
 
-/* Allocates x, b and M, and starts a solve with a tolerance relative to the norm of iteration 0 */
-SpmvStatus gmres_engine_begin(GmresEngine *e, double *first_norm)
+/* Allocates x, b and M, and starts a solve. *test has tolerances relative to the norm of iteration 0, or made of it. */
+SpmvStatus gmres_engine_begin(GmresEngine *e, SpmvTest *test)
 {
   const GmresSetup *u = &e->setup;
   const CgMatrix   *a = e->matrix.matrix;
   const int         n = (int)a->pattern.rows;
   double           *m = cg_preconditioner(a, u->block), *x = calloc((size_t)n + 1, sizeof *x);
-  SpmvTest          test = {u->untested,      -1, 0, INFINITY, u->min_iterations, u->max_iterations, u->check_after,
-                            u->max_is_success};
+  SpmvGmresResult   result;
 
   forget_vectors(e);
   guess(u, n, x);
@@ -265,11 +264,16 @@ SpmvStatus gmres_engine_begin(GmresEngine *e, double *first_norm)
   free(m);
   free(x);
   if (e->fail_after) (void)e->fail_after(e->calls);
-  SpmvStatus status = spmv_gmres_start(e->gmres, e->x, e->b, e->m, !u->guess, &test, &e->exec);
-  if (!status) status = spmv_gmres_first_norm(e->gmres, first_norm, &e->exec);
-  test.tolerance  = u->rtol * *first_norm;
-  test.divergence = u->divtol * *first_norm;
-  return status ? status : spmv_gmres_set_test(e->gmres, &test, &e->exec);
+  *test = (SpmvTest){
+      u->untested,      1, u->rtol, u->absolute, u->divtol, u->min_iterations, u->max_iterations, u->check_after,
+      u->max_is_success};
+  SpmvStatus status = spmv_gmres_start(e->gmres, e->x, e->b, e->m, !u->guess, &e->exec);
+  if (status || !u->asks_first) return status;
+  status           = spmv_gmres_run(e->gmres, 0, &(SpmvTest){.max_iterations = 1}, &result, &e->exec);
+  test->relative   = 0;
+  test->tolerance  = fmax(u->rtol * result.first, u->absolute);
+  test->divergence = u->divtol * result.first;
+  return status;
 }
 
 GmresOutcome gmres_engine_solve(GmresEngine *e)
@@ -277,13 +281,16 @@ GmresOutcome gmres_engine_solve(GmresEngine *e)
   const int64_t n = e->matrix.matrix->pattern.rows;
   GmresOutcome  o = {.x = calloc((size_t)n + 1, sizeof *o.x), .norms = calloc(CG_HISTORY, sizeof *o.norms)};
 
+  SpmvTest test;
+
   o.status = e->status;
-  if (!o.status) o.status = gmres_engine_begin(e, &o.norms[0]);
+  if (!o.status) o.status = gmres_engine_begin(e, &test);
   for (int64_t before = 0; !o.status; before = o.result.iterations) {
-    o.status = spmv_gmres_run(e->gmres, e->setup.step, &o.result, &e->exec);
+    o.status = spmv_gmres_run(e->gmres, e->setup.step, &test, &o.result, &e->exec);
     if (o.status || o.result.reason != SPMV_ITERATING) break;
     UNIT_EQUAL(before + e->setup.step, o.result.iterations);
   }
+  o.norms[0] = o.result.first;
   if (!o.status) {
     o.status = spmv_gmres_history(e->gmres, 1, o.result.iterations, o.norms + 1, &e->exec);
     spmv_gmres_info(e->gmres, &o.info);

@@ -204,3 +204,20 @@ UNIT_TEST(a_key_of_any_length_cannot_overrun_the_message)
   UNIT_EQUAL(SPMV_ERR_OPTION, spmv_options_set_text(&options, "width", key, message));
   UNIT_CONTAINS("option width: kkk", message);
 }
+
+/* No library has papers of the sample format, so values of a paper are refused as in a library without papers */
+UNIT_TEST(values_of_papers_need_a_library_with_papers)
+{
+  static const double from[SPMV_OPTIONS_MAX] = {0, 3};
+
+  start();
+  format.paper_from = from;
+  UNIT_CHECK(!spmv_options_of_paper(&options));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "ratio", 2.75, message));
+  set_refused(
+      "ratio", 3,
+      "option ratio: 3 is for comparison with a paper, and this library was built without papers: build it with "
+      "-DPETSCPACK_PAPERS=ON");
+  options.value[1] = 3;
+  UNIT_CHECK(spmv_options_of_paper(&options));
+}

@@ -1,103 +1,86 @@
 /* The advice as JSON: the program writes it with --json, Python reads it, and the HTML page is made from it. */
 #include "advise.h"
+#include "../json_text.h"
 #include <math.h>
 
 enum { FORMAT_VERSION = 2 /* raised when a name is removed or changes its meaning */ };
 
-/* Each function writes a member with a comma after it; the caller writes the last member of an object */
-static void Text(FILE *out, const char *name, const char *text)
+static void Facts(JsonText *j, const AdviceFacts *f)
 {
-  fprintf(out, "\"%s\": \"", name);
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-    if (*c == '"' || *c == '\\') fprintf(out, "\\%c", *c);
-    else if (*c < ' ') fprintf(out, "\\u%04x", *c);
-    else fputc(*c, out);
-  fprintf(out, "\", ");
-}
-
-/* JSON has neither NaN nor infinity */
-static void Number(FILE *out, const char *name, double value)
-{
-  if (isfinite(value)) fprintf(out, "\"%s\": %.15g, ", name, value);
-  else fprintf(out, "\"%s\": null, ", name);
-}
-
-static void Facts(FILE *out, const AdviceFacts *f)
-{
-  const char *separator = "";
-
-  fprintf(out, "  \"rows\": %.0f,\n  \"cols\": %.0f,\n  \"nonzeros\": %.0f,\n", f->rows, f->cols, f->sum.nonzeros);
-  fprintf(out, "  \"row_lengths\": {\"min\": %.0f, \"mean\": %.15g, \"max\": %.0f, \"empty_rows\": %.0f,\n",
-          fabs(f->most.minus_shortest), f->rows > 0 ? f->sum.nonzeros / f->rows : 0, f->most.longest,
-          f->sum.empty_rows);
-  fprintf(out, "    \"histogram\": [");
+  JSON_NUMBERS(j, {"rows", f->rows}, {"cols", f->cols}, {"nonzeros", f->sum.nonzeros});
+  json_begin(j, "row_lengths", '{');
+  JSON_NUMBERS(j, {"min", fabs(f->most.minus_shortest)}, {"mean", f->rows > 0 ? f->sum.nonzeros / f->rows : 0},
+               {"max", f->most.longest}, {"empty_rows", f->sum.empty_rows});
+  json_begin(j, "histogram", '[');
   for (int i = 0; i < ADVICE_LENGTHS; i++) {
     double from, to;
 
     if (f->sum.lengths[i] == 0) continue;
     AdviceLengthClass(i, &from, &to);
-    fprintf(out, "%s{\"from\": %.0f, \"to\": %.0f, \"rows\": %.0f}", separator, from, to, f->sum.lengths[i]);
-    separator = ", ";
+    json_begin(j, NULL, '{');
+    JSON_NUMBERS(j, {"from", from}, {"to", to}, {"rows", f->sum.lengths[i]});
+    json_end(j);
   }
-  fprintf(out, "]},\n  \"block\": {\"size\": %d, \"fill\": %.15g},\n", f->block, f->block_fill);
-  fprintf(out, "  \"bandwidth\": {\"lower\": %.0f, \"upper\": %.0f},\n", f->most.lower, f->most.upper);
-  fprintf(out, "  \"symmetry\": {\"structure\": \"%s\", \"values\": \"%s\"},\n", f->structure, f->values);
-  fprintf(out, "  \"pattern\": {\"rows\": %d, \"cols\": %d, \"nonzeros\": [", f->cell_rows, f->cell_cols);
-  for (int i = 0; i < f->cell_rows; i++) {
-    fprintf(out, "%s\n    [", i ? "," : "");
-    for (int j = 0; j < f->cell_cols; j++) fprintf(out, "%s%.0f", j ? ", " : "", f->sum.cells[i * f->cell_cols + j]);
-    fprintf(out, "]");
-  }
-  fprintf(out, "]},\n");
+  json_end(j);
+  json_end(j);
+  json_begin(j, "block", '{');
+  JSON_NUMBERS(j, {"size", f->block}, {"fill", f->block_fill});
+  json_end(j);
+  json_begin(j, "bandwidth", '{');
+  JSON_NUMBERS(j, {"lower", f->most.lower}, {"upper", f->most.upper});
+  json_end(j);
+  json_begin(j, "symmetry", '{');
+  JSON_STRINGS(j, {"structure", f->structure}, {"values", f->values});
+  json_end(j);
+  json_begin(j, "pattern", '{');
+  JSON_NUMBERS(j, {"rows", f->cell_rows}, {"cols", f->cell_cols});
+  json_begin(j, "nonzeros", '[');
+  for (int i = 0; i < f->cell_rows; i++) json_numbers(j, NULL, f->cell_cols, &f->sum.cells[i * f->cell_cols]);
+  json_end(j);
+  json_end(j);
 }
 
-static void Type(FILE *out, const AdviceCost *cost, const AdviceCost *parent)
+static void Type(JsonText *j, const AdviceCost *cost, const AdviceCost *parent)
 {
-  fprintf(out, "      {");
-  Text(out, "type", cost->type);
-  Number(out, "bytes", cost->bytes);
-  Number(out, "product", cost->product);
-  Number(out, "conversion", cost->convert);
-  Number(out, "measured_product", cost->measured);
-  Number(out, "measured_conversion", cost->measured_convert);
-  Number(out, "pays_after", AdvicePaysAfter(cost, parent));
-  if (cost->reason[0]) Text(out, "reason", cost->reason);
-  else fprintf(out, "\"reason\": null, ");
-  fprintf(out, "\"blocks\": %.0f, \"declined\": %.0f}", cost->blocks, cost->declined);
+  json_begin(j, NULL, '{');
+  json_string(j, "type", cost->type);
+  JSON_NUMBERS(j, {"bytes", cost->bytes}, {"product", cost->product}, {"conversion", cost->convert},
+               {"measured_product", cost->measured}, {"measured_conversion", cost->measured_convert},
+               {"pays_after", AdvicePaysAfter(cost, parent)});
+  if (cost->reason[0]) json_string(j, "reason", cost->reason);
+  else json_number(j, "reason", NAN);
+  JSON_NUMBERS(j, {"blocks", cost->blocks}, {"declined", cost->declined});
+  json_end(j);
 }
 
-static void Place(FILE *out, const Advice *advice, const AdvicePlace *place)
+static void Place(JsonText *j, const Advice *advice, const AdvicePlace *place)
 {
   const char *best = place->row[place->best].type;
   char        options[PETSC_MAX_PATH_LEN];
 
   snprintf(options, sizeof options, "-%smat_type %s", advice->prefix ? advice->prefix : "", best);
-  fprintf(out, "    {");
-  Text(out, "name", place->name);
-  Text(out, "title", place->title);
-  Text(out, "machine", place->machine);
-  Text(out, "note", place->available ? "" : place->note);
-  Text(out, "best", best);
-  Text(out, "options", options);
-  fprintf(out, "\"types\": [\n");
-  for (int i = 0; i < advice->count; i++) {
-    if (i) fprintf(out, ",\n");
-    Type(out, &place->row[i], &place->row[0]);
-  }
-  fprintf(out, "]}");
+  json_begin(j, NULL, '{');
+  JSON_STRINGS(j, {"name", place->name}, {"title", place->title}, {"machine", place->machine},
+               {"note", place->available ? "" : place->note}, {"best", best}, {"options", options});
+  json_begin(j, "types", '[');
+  for (int i = 0; i < advice->count; i++) Type(j, &place->row[i], &place->row[0]);
+  json_end(j);
+  json_end(j);
 }
 
 void AdviceJSON(const Advice *advice, FILE *out)
 {
-  fprintf(out, "{\n  \"version\": %d,\n  ", FORMAT_VERSION);
-  Text(out, "name", advice->name);
-  fprintf(out, "\n  \"processes\": %d,\n  \"measured\": %s,\n", (int)advice->processes,
-          advice->measured ? "true" : "false");
-  Facts(out, &advice->facts);
-  fprintf(out, "  \"places\": [\n");
-  for (int place = 0; place < ADVICE_PLACES; place++) {
-    if (place) fprintf(out, ",\n");
-    Place(out, advice, &advice->place[place]);
-  }
-  fprintf(out, "\n  ]\n}\n");
+  JsonText j = {.digits = 15, .lines = 4};
+
+  json_begin(&j, NULL, '{');
+  json_number(&j, "version", FORMAT_VERSION);
+  json_string(&j, "name", advice->name);
+  json_number(&j, "processes", advice->processes);
+  json_bool(&j, "measured", advice->measured);
+  Facts(&j, &advice->facts);
+  json_begin(&j, "places", '[');
+  for (int place = 0; place < ADVICE_PLACES; place++) Place(&j, advice, &advice->place[place]);
+  json_end_all(&j);
+  if (!j.failed) fprintf(out, "%s\n", j.text);
+  json_free(&j);
 }

@@ -184,11 +184,13 @@ static PetscErrorCode Write(const Advice *advice, const Arguments *a, FILE **pag
   if (!only_json) AdviceText(advice, stdout);
   if (a->json) {
     FILE *out = only_json ? fdopen(dup(STDOUT_FILENO), "w") : fopen(a->json, "w");
+    int   failed;
 
     PetscCheck(out, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: cannot be written: %s", a->json, strerror(errno));
     AdviceJSON(advice, out);
-    PetscCheck(!fclose(out), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: cannot be written: %s", a->json,
-               strerror(errno));
+    failed = ferror(out); /* a text larger than the buffer is written before the end */
+    failed |= fclose(out);
+    PetscCheck(!failed, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: cannot be written: %s", a->json, strerror(errno));
   }
   if (a->html) {
     *page = tmpfile();

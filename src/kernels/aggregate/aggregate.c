@@ -1,5 +1,6 @@
 /* aggregate.c - aggregates, prolongators and their smoothing: argument checks, and aggregates of aggregates. */
 #include "aggregate.h"
+#include "device/object.h"
 #include <string.h>
 
 void spmv_aggregate_options_init(SpmvAggregateOptions *o)
@@ -12,15 +13,6 @@ void spmv_aggregate_options_init(SpmvAggregateOptions *o)
 static const SpmvAggregateSlots *slots_of(const SpmvExec *exec)
 {
   return exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_aggregate_device_slots) : &spmv_aggregate_host_slots;
-}
-
-static SpmvStatus check_space(SpmvExec *exec)
-{
-  char reason[SPMV_MESSAGE_MAX];
-
-  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "aggregates on the device: %s", reason);
-  return SPMV_SUCCESS;
 }
 
 static SpmvStatus check_pattern(const SpmvPattern *p, const char *name, SpmvExec *exec)
@@ -50,7 +42,7 @@ static SpmvStatus check_graph(const SpmvPattern *g, const SpmvAggregateOptions *
                      "the graph to aggregate has indices of 64 bits, or is too large for 32 bits");
   if (g->rows > 0 && !aggregate)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: the array for their numbers is missing");
-  return check_space(exec);
+  return spmv_check_space("aggregates", exec);
 }
 
 /* The temporary arrays and the product of a repetition */
@@ -63,18 +55,13 @@ typedef struct {
 
 static SpmvStatus allocate(Repetition *r, int64_t vertices, const SpmvAggregates *found, SpmvExec *exec)
 {
-  const int64_t bytes[] = {found->members * 8, found->count * 8, (vertices + 1) * 4,
-                           found->members * 4, found->count * 4, found->count * 4};
+  /* + 1: never NULL */
+  const int64_t bytes[] = {found->members * 8 + 1, found->count * 8 + 1, (vertices + 1) * 4,
+                           found->members * 4 + 1, found->count * 4 + 1, found->count * 4 + 1};
   void **const  array[] = {(void **)&r->values, (void **)&r->coarse, (void **)&r->row_ptr,
                            (void **)&r->col,    (void **)&r->next,   (void **)&r->next_root};
-  enum { ARRAYS = sizeof bytes / sizeof *bytes, ALIGNMENT = 256 };
-  int64_t all = 0;
 
-  for (int i = 0; i < ARRAYS; i++) all += (bytes[i] / ALIGNMENT + 1) * ALIGNMENT;
-  SPMV_TRY(spmv_alloc(exec, exec->space, all, "aggregates of aggregates", &r->block));
-  char *at = r->block;
-  for (int i = 0; i < ARRAYS; at += (bytes[i++] / ALIGNMENT + 1) * ALIGNMENT) *array[i] = at;
-  return SPMV_SUCCESS;
+  return spmv_alloc_arrays(exec, exec->space, 6, bytes, "aggregates of aggregates", array, &r->block);
 }
 
 /* Aggregates the aggregates: they are the vertices of the next graph, whose pattern is that of P^T G P, where row v of
@@ -117,8 +104,8 @@ SpmvStatus spmv_aggregate(const SpmvPattern *graph, const SpmvAggregateOptions *
     Repetition r = {0};
 
     status = repeat(graph, &r, aggregate, root, found, exec);
-    spmv_spgemm_destroy(&r.product);
-    spmv_exec_free(exec, exec->space, r.block);
+    spmv_object_destroy_on(&r.product, exec);
+    spmv_scratch_free(exec, exec->space, r.block);
   }
   if (status) memset(found, 0, sizeof *found);
   return status;
@@ -155,7 +142,7 @@ static SpmvStatus check_tentative(const SpmvTentative *t, const void *row_ptr, c
     return spmv_fail(exec, SPMV_ERR_OVERFLOW,
                      "tentative prolongator: %lld vertices x %d rows x %d columns do not fit %d",
                      (long long)t->vertices, t->block_size, t->columns, INT32_MAX);
-  return check_space(exec);
+  return spmv_check_space("aggregates", exec);
 }
 
 SpmvStatus spmv_tentative(const SpmvTentative *t, void *row_ptr, void *col, void *values, void *coarse, SpmvExec *exec)
@@ -181,7 +168,7 @@ SpmvStatus spmv_prolongator_smooth(double omega, const void *diagonal, const Spm
   if ((p->rows > 0 && !diagonal) || (p->nnz > 0 && !p0->values) || (product->nnz > 0 && !values) ||
       p0->values_space != exec->space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "smoothing of a prolongator: values are missing, or in another space");
-  SPMV_TRY(check_space(exec));
+  SPMV_TRY(spmv_check_space("aggregates", exec));
   SPMV_TRY(slots_of(exec)->smooth(omega, diagonal, p0, product, values, &missing, exec));
   if (missing == 0) return SPMV_SUCCESS;
   return spmv_fail(exec, SPMV_ERR_MATRIX,

@@ -5,9 +5,9 @@
   are those that the host finds one after the other.
 */
 #include "aggregate.h"
-#include "device/arena.cuh"
+#include "device/csr.cuh"
 #include "device/staging.h"
-#include <cub/device/device_scan.cuh>
+#include "device/vector.cuh"
 
 namespace
 {
@@ -44,11 +44,7 @@ __device__ inline Key greatest_around(const Graph &g, const Key *key, int32_t v,
       const Key other = key[g.col[k]];
       if (other > most) most = other;
     }
-  for (int offset = LANES / 2; offset; offset /= 2) {
-    const Key other = __shfl_xor_sync(0xffffffffu, most, offset);
-    if (other > most) most = other;
-  }
-  return most;
+  return spmv_max_lanes(most, LANES);
 }
 
 /* The vertex of the calling team; n or more for teams without a vertex */
@@ -124,12 +120,6 @@ __global__ void spmv_aggregate_join(int64_t n, int32_t *aggregate, const int32_t
 {
   const int64_t v = blockIdx.x * (int64_t)THREADS + threadIdx.x;
   if (v < n && aggregate[v] >= 0) aggregate[v] = next[aggregate[v]];
-}
-
-__global__ void spmv_aggregate_take(int64_t n, const int32_t *from, const int32_t *at, int32_t *to)
-{
-  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  if (i < n) to[i] = from[at[i]];
 }
 
 SpmvStatus count_members(int64_t n, const int32_t *aggregate, SpmvScopedArena *temporary, int64_t *members,
@@ -237,8 +227,7 @@ SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions
   SPMV_TRY(find_roots(g, &left, exec));
   if (left) return aggregate_there(graph, o, aggregate, root, found, exec);
   SPMV_LAUNCH(exec, spmv_aggregate_mark_roots, spmv_blocks(n + 1, THREADS), THREADS, 0, g, number);
-  SPMV_CUB(exec, &temporary.arena,
-           cub::DeviceScan::ExclusiveSum(scratch, bytes, number, number, n + 1, (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_sum_before(number, number, n + 1, &temporary.arena, exec));
   SPMV_LAUNCH(exec, spmv_aggregate_assign, spmv_blocks(n, ROWS_PER_BLOCK), THREADS, 0, g, number, aggregate, root);
   SPMV_TRY(count_members(n, aggregate, &temporary, &found->members, exec));
   SPMV_TRY(spmv_fetch(&count, number + n, sizeof count, exec));
@@ -256,7 +245,7 @@ SpmvStatus join_device(int64_t n, int32_t *aggregate, int32_t *root, const int32
   SPMV_LAUNCH(exec, spmv_aggregate_join, spmv_blocks(n, THREADS), THREADS, 0, n, aggregate, next);
   if (root && count > 0) {
     SPMV_TRY(temporary.array(count, "roots", &roots));
-    SPMV_LAUNCH(exec, spmv_aggregate_take, spmv_blocks(count, THREADS), THREADS, 0, count, root, next_root, roots);
+    SPMV_TRY(spmv_take(next_root, root, count, roots, exec));
     SPMV_CUDA(exec, cudaMemcpyAsync(root, roots, (size_t)count * sizeof *root, cudaMemcpyDeviceToDevice,
                                     (cudaStream_t)exec->stream));
   }

@@ -87,7 +87,7 @@ static SpmvStatus live(Life *l)
     return status;
   }
   const SpmvTentative t  = {n, l->found, l->aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
-  const SpmvPattern   p  = {n, l->found.count, l->found.members, SPMV_I32, s, l->p_row_ptr, l->p_col, NULL, NULL};
+  const SpmvPattern   p  = {n, l->found.count, l->found.members, SPMV_I32, s, l->p_row_ptr, l->p_col};
   const SpmvCsr       p0 = {p, SPMV_F64, s, l->p_values};
   l->t                   = t;
   l->p0                  = p0;
@@ -281,7 +281,7 @@ UNIT_TEST(prolongators_refuse_what_makes_no_sense)
 UNIT_TEST(aggregates_on_a_device_that_is_not_there)
 {
   const int32_t        row_ptr[] = {0};
-  const SpmvPattern    g         = {0, 0, 0, SPMV_I32, SPMV_DEVICE, row_ptr, NULL, NULL, NULL};
+  const SpmvPattern    g         = {0, 0, 0, SPMV_I32, SPMV_DEVICE, row_ptr, NULL};
   const SpmvTentative  t         = {0, {0, 0}, NULL, 1, 1, SPMV_I32, SPMV_F64, NULL};
   const SpmvCsr        p0        = {g, SPMV_F64, SPMV_DEVICE, NULL};
   SpmvAggregateOptions o;

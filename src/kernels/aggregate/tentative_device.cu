@@ -1,13 +1,10 @@
 /* tentative_device.cu - the tentative prolongator, one warp per aggregate, and its smoothing, 8 lanes per row, on the
    device. */
 #include "aggregate.h"
-#include "device/arena.cuh"
-#include "device/search.cuh"
+#include "device/csr.cuh"
 #include "device/staging.h"
 #include "device/vector.cuh"
 #include "tentative_qr.h"
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 namespace
 {
@@ -117,9 +114,8 @@ __global__ void spmv_tentative_smooth(double omega, const S *diagonal, SpmvPatte
 
 SpmvStatus list_members(const SpmvTentative &t, Members *m, SpmvScopedArena *temporary, SpmvExec *exec)
 {
-  const cudaStream_t stream = (cudaStream_t)exec->stream;
-  const int64_t      n      = t.vertices;
-  int32_t           *aggregate, *sorted, *vertex, members;
+  const int64_t n = t.vertices;
+  int32_t      *aggregate, *sorted, *vertex, members;
 
   temporary->arena.chunk_bytes = 28 * n + 4 * t.found.count + (1 << 16);
   SPMV_TRY(temporary->array(n, "aggregates", &aggregate));
@@ -129,13 +125,10 @@ SpmvStatus list_members(const SpmvTentative &t, Members *m, SpmvScopedArena *tem
   SPMV_TRY(temporary->array(n + 1, "places of vertices", &m->place));
   SPMV_TRY(temporary->array(t.found.count + 1, "first members of aggregates", &m->first));
   SPMV_LAUNCH(exec, spmv_tentative_list, spmv_blocks(n + 1, THREADS), THREADS, 0, t, aggregate, vertex, m->place);
-  SPMV_CUB(exec, &temporary->arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, m->place, m->place, n + 1, stream));
+  SPMV_TRY(spmv_sum_before(m->place, m->place, n + 1, &temporary->arena, exec));
   SPMV_TRY(spmv_fetch(&members, m->place + n, sizeof members, exec));
   if (members != t.found.members) return spmv_tentative_mismatch(&t, exec);
-  if (n > 0)
-    SPMV_CUB(exec, &temporary->arena,
-             cub::DeviceRadixSort::SortPairs(scratch, bytes, aggregate, sorted, vertex, m->member, n, 0,
-                                             spmv_bits_of(t.found.count + 1), stream));
+  SPMV_TRY(spmv_sort_pairs(aggregate, sorted, vertex, m->member, n, t.found.count + 1, &temporary->arena, exec));
   return spmv_row_starts(sorted, n, t.found.count, m->first, exec);
 }
 } // namespace
@@ -148,16 +141,17 @@ extern "C" SpmvStatus spmv_tentative_device(const SpmvTentative *t, void *row_pt
   Members         m;
 
   SPMV_TRY(list_members(*t, &m, &temporary, exec));
-  if (t->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, spmv_tentative_rows<int64_t>, spmv_blocks(rows + 1, THREADS), THREADS, 0, *t, m.place,
-                (int64_t *)row_ptr, (int64_t *)col);
-  else
-    SPMV_LAUNCH(exec, spmv_tentative_rows<int32_t>, spmv_blocks(rows + 1, THREADS), THREADS, 0, *t, m.place,
-                (int32_t *)row_ptr, (int32_t *)col);
-  if (t->scalar_type == SPMV_F32)
-    SPMV_LAUNCH(exec, spmv_tentative_factor<float>, teams, THREADS, 0, *t, m, (float *)values, (float *)coarse);
-  else SPMV_LAUNCH(exec, spmv_tentative_factor<double>, teams, THREADS, 0, *t, m, (double *)values, (double *)coarse);
-  return SPMV_SUCCESS;
+  SPMV_TRY(spmv_with_index(t->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, spmv_tentative_rows<I>, spmv_blocks(rows + 1, THREADS), THREADS, 0, *t, m.place, (I *)row_ptr,
+                (I *)col);
+    return SPMV_SUCCESS;
+  }));
+  return spmv_with_scalar(t->scalar_type, [&](auto number) -> SpmvStatus {
+    typedef decltype(number) S;
+    SPMV_LAUNCH(exec, spmv_tentative_factor<S>, teams, THREADS, 0, *t, m, (S *)values, (S *)coarse);
+    return SPMV_SUCCESS;
+  });
 }
 
 namespace

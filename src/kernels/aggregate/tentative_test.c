@@ -296,10 +296,9 @@ static double *smoothed(const SmoothCase *c, SpmvIndex index, SpmvScalar scalar,
   void         *p_values    = moved(space, test_scalars(scalar, c->p_nnz, c->p_values), c->p_nnz, s);
   void         *diagonal    = moved(space, test_scalars(scalar, c->rows, c->diagonal), c->rows, s),
        *host                = malloc((size_t)(c->nnz * s) + 8);
-  const SpmvPattern product = {c->rows, c->cols, c->nnz, index, space, row_ptr, col, NULL, NULL};
-  const SpmvCsr     p0      = {
-               {c->rows, c->cols, c->p_nnz, index, space, p_row_ptr, p_col, NULL, NULL}, scalar, space, p_values};
-  SpmvExec exec;
+  const SpmvPattern product = {c->rows, c->cols, c->nnz, index, space, row_ptr, col};
+  const SpmvCsr     p0      = {{c->rows, c->cols, c->p_nnz, index, space, p_row_ptr, p_col}, scalar, space, p_values};
+  SpmvExec          exec;
 
   spmv_exec_init(&exec, space);
   if (hooks) hooks_exec(hooks, space, NULL, &exec);
@@ -415,7 +414,7 @@ static void coarsen(const TestGraph *g, SpmvSpace space, int distance)
   void         *aggregate = test_put(space, NULL, n * 4), *p_row_ptr = test_put(space, NULL, (n + 1) * 4);
   void         *p_col = test_put(space, NULL, n * 4), *p_values = test_put(space, NULL, n * 8),
        *coarse                 = test_put(space, NULL, n * 8);
-  const SpmvPattern    pattern = {n, n, nnz, SPMV_I32, space, row_ptr, col, NULL, NULL};
+  const SpmvPattern    pattern = {n, n, nnz, SPMV_I32, space, row_ptr, col};
   SpmvAggregateOptions o;
   SpmvAggregates       found;
   SpmvPattern          product, galerkin;
@@ -426,9 +425,8 @@ static void coarsen(const TestGraph *g, SpmvSpace space, int distance)
   spmv_aggregate_options_init(&o);
   o.distance = distance;
   UNIT_EQUAL(SPMV_SUCCESS, spmv_aggregate(&pattern, &o, aggregate, NULL, &found, &exec));
-  const SpmvTentative t  = {n, found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
-  const SpmvCsr       p0 = {
-            {n, found.count, found.members, SPMV_I32, space, p_row_ptr, p_col, NULL, NULL}, SPMV_F64, space, p_values};
+  const SpmvTentative t = {n, found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
+  const SpmvCsr p0 = {{n, found.count, found.members, SPMV_I32, space, p_row_ptr, p_col}, SPMV_F64, space, p_values};
   UNIT_EQUAL(SPMV_SUCCESS, spmv_tentative(&t, p_row_ptr, p_col, p_values, coarse, &exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &pattern, &p0.pattern, SPMV_F64, &exec, &ap));
   spmv_spgemm_pattern(ap, &product);

@@ -1,6 +1,5 @@
 /*
-  cg.h - the struct of a solver, and the table of steps that host and device implement. cg.c checks arguments and does
-  what is common to both.
+  cg.h - the struct of a solver, and the functions that cg.c calls where there is CUDA.
 */
 #pragma once
 
@@ -10,45 +9,36 @@
 SPMV_C_BEGIN
 
 struct SpmvCg {
-  const struct SpmvCgSteps *steps;
-  SpmvCgOptions             options;
-  SpmvCsr                   matrix; /* of the persistent kernel; options.matrix points to it */
-  SpmvSpace                 space;
-  SpmvAllocator             host, device; /* the hooks that allocated its memory, needed to free it */
-  void                     *block;        /* one block of memory in `space`, which holds the following arrays */
-  void                     *p, *w;        /* [rows] */
-  void                     *z;            /* [rows]: M r of SPMV_PC_FUNCTION; else NULL, and NULL without rows */
-  SpmvCgState              *state;
-  double                   *partial; /* [4][SPMV_SUM_GRID_MAX]: partial sums */
-  double                   *history; /* [options.history] */
-  SpmvCgResult              last;    /* the result of the last run */
-  int64_t                   most;    /* the most iterations of this solve */
-  SpmvCgNorm                norm;    /* the norm that this solve tests */
-  void                     *r;       /* the residual of this solve; set on the device only */
-  int64_t                   bytes;
-  int                       started;
-  struct SpmvCgQueue       *queue; /* device only: how the host follows the solve */
-  SpmvCgInfo                info;
+  SpmvObject          object;
+  SpmvCgOptions       options;
+  SpmvCsr             matrix; /* of the persistent kernel; options.matrix points to it */
+  void               *p, *w;  /* [rows] */
+  void               *z;      /* [rows]: M r of SPMV_PC_FUNCTION; else NULL, and NULL without rows */
+  SpmvCgState        *state;
+  double             *partial; /* [4][SPMV_SUM_GRID_MAX]: partial sums */
+  double             *history; /* [options.history] */
+  SpmvCgResult        last;    /* the result of the last run */
+  SpmvCgNorm          norm;    /* the norm that this solve tests */
+  void               *r;       /* the residual of this solve */
+  int                 started;
+  struct SpmvCgQueue *queue; /* how the host follows the solve */
+  SpmvCgInfo          info;
 };
 
-/* The steps that host and device implement */
-typedef struct SpmvCgSteps {
-  /* Called after the arrays are allocated; may be NULL. clear() frees what it made, also after a failure. */
+/* The slots that the device fills */
+typedef struct SpmvCgSlots {
+  /* Called after the arrays are allocated. clear() frees what it made, also after a failure. */
   SpmvStatus (*prepare)(SpmvCg *, SpmvExec *);
   /* Copies the given state to cg->state, and computes p and beta of iteration 0 */
   SpmvStatus (*start)(SpmvCg *, const SpmvCgState *, SpmvExec *);
-  /* Replaces the test; the norm of iteration 0 */
-  SpmvStatus (*set_test)(SpmvCg *, const SpmvCgTest *, SpmvExec *);
-  SpmvStatus (*first_norm)(SpmvCg *, double *norm, SpmvExec *);
   /* Goes on with the new residual that the caller has put into r */
-  SpmvStatus (*correct)(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
-  /* Runs up to `iterations` >= 1 iterations; called only if the last reason is SPMV_ITERATING */
-  SpmvStatus (*run)(SpmvCg *, int64_t iterations, SpmvRecord *, SpmvExec *);
-  /* May be NULL */
+  SpmvStatus (*correct)(SpmvCg *, int restart, SpmvExec *);
+  /* Runs up to `iterations` iterations, or none; called only if the last reason is SPMV_ITERATING */
+  SpmvStatus (*run)(SpmvCg *, int64_t iterations, const SpmvTest *, SpmvRecord *, SpmvExec *);
   void (*clear)(SpmvCg *);
-} SpmvCgSteps;
+} SpmvCgSlots;
 
-extern const SpmvCgSteps spmv_cg_host_steps, spmv_cg_device_steps;
+extern const SpmvCgSlots spmv_cg_device_slots;
 
 static inline int spmv_cg_block_size(const SpmvCgOptions *o)
 {

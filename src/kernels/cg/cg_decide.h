@@ -1,6 +1,6 @@
 /*
-  cg_decide.h - the scalars of a solve and the decisions that follow from each sum. The same functions run on the host,
-  in the thread block that adds the partial sums, and in all threads of the persistent kernel.
+  cg_decide.h - the scalars of a solve and the decisions that follow from each sum. The same functions run in
+  the thread block that adds the partial sums, in all threads of the persistent kernel, and in tests on the host.
 
   The tests have the order of KSPSolve_CG() and KSPConvergedDefault() in PETSc 3.26.
 */
@@ -18,15 +18,16 @@ typedef struct {
   int64_t     stop_at;           /* spmv_cg_run() returns after this number of completed iterations */
   int64_t     chunks;            /* chunks of this call that have written their record */
   double      beta, beta_before; /* (r, z) */
-  double      first_norm;        /* of iteration 0 */
   double      curvature;         /* (p, w) */
   double      alpha, scale;      /* x += alpha p, p = z + scale p */
+  double      step;              /* 0; Richardson's iteration: always alpha, and scale is 0 */
   double      sums[2];           /* sums that pass from kernel to kernel: (p, w), or (r, z) and the norm's */
   void       *x, *r;             /* the caller's; read from here, so that one graph serves any vectors */
   const void *m;
   double     *history; /* a ring of `kept` norms: that of iteration i is at (i - 1) mod kept */
   int64_t     kept;
-  SpmvCgTest  test;
+  SpmvCgNorm  norm; /* the kind that is tested */
+  SpmvTest    test;
   int32_t     restart; /* the argument of spmv_cg_correct() */
 } SpmvCgState;
 
@@ -41,6 +42,7 @@ SPMV_BOTH int spmv_cg_stopped(const SpmvCgState *s)
 /* The tests of (r, z) before it is used for a direction */
 SPMV_BOTH void spmv_cg_check_beta(SpmvCgState *s)
 {
+  if (s->step != 0) return;
   if (s->beta == 0) s->record.reason = SPMV_BREAKDOWN;
   else if (s->record.completed > 0 && s->beta * s->beta_before < 0) s->record.reason = SPMV_INDEFINITE_PC;
   if (s->record.reason != SPMV_ITERATING) s->record.iterations = s->record.completed + 1;
@@ -56,16 +58,15 @@ SPMV_BOTH double spmv_cg_norm_of(SpmvCgNorm kind, double beta, double squares)
 /* Decides after the first (r, z) and sum of squares */
 SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta, double squares)
 {
-  s->beta       = beta;
-  s->first_norm = spmv_cg_norm_of(s->test.norm, beta, squares);
-  if (spmv_finite(beta)) spmv_cg_check_beta(s);
+  s->beta         = beta;
+  s->record.first = s->record.norm = spmv_cg_norm_of(s->norm, beta, squares);
+  if (spmv_finite(beta) && spmv_finite(s->record.first)) spmv_cg_check_beta(s);
   else s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
 }
 
-/* The caller has replaced the residual: the solve goes on with a new test */
-SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, const SpmvCgTest *test, int restart)
+/* The caller has replaced the residual */
+SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, int restart)
 {
-  s->test          = *test;
   s->restart       = restart;
   s->record.reason = SPMV_ITERATING;
 }
@@ -73,8 +74,10 @@ SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, const SpmvCgTest *test, 
 /* Decides after (r, z) of the new residual, before the direction is made of it */
 SPMV_BOTH void spmv_cg_take_corrected(SpmvCgState *s, double beta)
 {
+  s->beta  = beta;
   s->scale = s->restart ? 0 : beta / s->beta_before;
-  spmv_cg_take_first(s, beta, 0);
+  if (spmv_finite(beta)) spmv_cg_check_beta(s);
+  else s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
   s->active = s->record.reason == SPMV_ITERATING;
 }
 
@@ -87,6 +90,7 @@ SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
   s->curvature         = curvature;
   s->beta_before       = s->beta;
   if (!spmv_finite(curvature)) s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
+  else if (s->step != 0) s->alpha = s->step;
   else if (curvature == 0 || (s->record.completed > 0 && spmv_cg_sign(curvature) * spmv_cg_sign(before) < 0))
     s->record.reason = SPMV_INDEFINITE_MATRIX;
   else s->alpha = s->beta / curvature;
@@ -103,21 +107,21 @@ SPMV_BOTH int spmv_cg_norm_is_of_r(SpmvCgNorm kind)
 SPMV_BOTH void spmv_cg_take_norm(SpmvCgState *s, double beta, double squares)
 {
   const int64_t    n    = s->record.completed + 1;
-  const SpmvCgNorm kind = s->test.norm;
+  const SpmvCgNorm kind = s->norm;
 
-  s->record.norm = kind != SPMV_CG_NATURAL && n < s->test.by.check_after ? 0 : spmv_cg_norm_of(kind, beta, squares);
+  s->record.norm = kind != SPMV_CG_NATURAL && n < s->test.check_after ? 0 : spmv_cg_norm_of(kind, beta, squares);
   if (!spmv_finite(s->record.norm)) s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
   else {
     s->record.completed = n;
     if (s->history) s->history[(n - 1) % s->kept] = s->record.norm;
-    s->record.reason = spmv_test(&s->test.by, n, s->record.norm);
+    s->record.reason = spmv_test(&s->test, n, s->record.norm);
   }
 }
 
 /* Ends the solve after max_iterations */
 SPMV_BOTH void spmv_cg_check_count(SpmvCgState *s)
 {
-  if (s->record.reason == SPMV_ITERATING && s->record.completed >= s->test.by.max_iterations)
+  if (s->record.reason == SPMV_ITERATING && s->record.completed >= s->test.max_iterations)
     s->record.reason = SPMV_DIVERGED_ITERATIONS;
   s->active = s->record.reason == SPMV_ITERATING;
 }
@@ -126,7 +130,7 @@ SPMV_BOTH void spmv_cg_check_count(SpmvCgState *s)
 SPMV_BOTH void spmv_cg_take_beta(SpmvCgState *s, double beta)
 {
   s->beta  = beta;
-  s->scale = beta / s->beta_before;
+  s->scale = s->step != 0 ? 0 : beta / s->beta_before;
   if (!spmv_finite(beta)) s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;
   else {
     spmv_cg_check_count(s);

@@ -27,11 +27,7 @@ int chunk_for(const SpmvCgOptions &o)
 
 SpmvStatus prepare(SpmvCg *cg, SpmvExec *exec)
 {
-  void *memory = nullptr;
-
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(SpmvCgQueue), "queue of conjugate gradients", &memory));
-  memset(memory, 0, sizeof(SpmvCgQueue));
-  cg->queue             = (SpmvCgQueue *)memory;
+  SPMV_TRY(spmv_object_hold_zeros(&cg->object, sizeof(SpmvCgQueue), "queue of conjugate gradients", &cg->queue, exec));
   cg->info.pinned_bytes = SPMV_RECORDS_BYTES;
   SPMV_TRY(spmv_queue_open(&cg->queue->queue, "conjugate gradients", cg->options.processes,
                            cg->options.mode == SPMV_CG_GRAPH, exec));
@@ -43,7 +39,6 @@ void clear(SpmvCg *cg)
   if (!cg->queue) return;
   spmv_queue_close(&cg->queue->queue); /* waits for graphs */
   if (cg->queue->graph) (void)cudaGraphExecDestroy(cg->queue->graph);
-  spmv_free(&cg->host, &cg->device, SPMV_HOST, cg->queue);
 }
 
 SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
@@ -56,22 +51,10 @@ SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
   return spmv_queue_record(q, 0, exec);
 }
 
-SpmvStatus correct(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
+SpmvStatus correct(SpmvCg *cg, int restart, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_cg_enqueue_correction(cg, test, restart, exec));
+  SPMV_TRY(spmv_cg_enqueue_correction(cg, restart, exec));
   return spmv_queue_record(&cg->queue->queue, 0, exec);
-}
-
-SpmvStatus set_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_cg_enqueue_test(cg, test, exec));
-  return spmv_queue_record(&cg->queue->queue, 0, exec);
-}
-
-SpmvStatus first_norm(SpmvCg *cg, double *norm, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_copy(norm, SPMV_HOST, &cg->state->first_norm, SPMV_DEVICE, sizeof *norm, exec));
-  return spmv_queue_drain(&cg->queue->queue, exec);
 }
 
 /* The iterations of a chunk, of which the last one writes the record. If the preconditioner is a function: the second
@@ -151,21 +134,24 @@ SpmvStatus run_halves(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvEx
   return SPMV_SUCCESS;
 }
 
-SpmvStatus run(SpmvCg *cg, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
+SpmvStatus run(SpmvCg *cg, int64_t iterations, const SpmvTest *test, SpmvRecord *record, SpmvExec *exec)
 {
-  const int64_t done = cg->last.completed, left = cg->most - done;
+  SpmvQueue    *q    = &cg->queue->queue;
+  const int64_t done = cg->last.completed, left = test->max_iterations - done;
   const int64_t now = iterations < left ? iterations : left;
 
-  SPMV_TRY(spmv_cg_enqueue_stop(cg, done + now, exec));
-  if (spmv_cg_has_function(cg)) return run_halves(cg, now, record, exec);
-  if (cg->options.mode != SPMV_CG_PERSISTENT) return run_chunks(cg, now, record, exec);
-  SPMV_TRY(spmv_cg_enqueue_persistent(cg, exec));
-  SPMV_CUDA(exec, cudaMemcpyAsync(cg->queue->queue.records, &cg->state->record, sizeof(SpmvRecord),
-                                  cudaMemcpyDeviceToHost, (cudaStream_t)exec->stream));
-  SPMV_TRY(spmv_queue_record(&cg->queue->queue, 0, exec));
-  return spmv_queue_wait(&cg->queue->queue, 0, record, exec);
+  SPMV_TRY(spmv_cg_enqueue_run(cg, test, done + now, now > 0 ? nullptr : q->records, exec));
+  if (now > 0 && spmv_cg_has_function(cg)) return run_halves(cg, now, record, exec);
+  if (now > 0 && cg->options.mode != SPMV_CG_PERSISTENT) return run_chunks(cg, now, record, exec);
+  if (now > 0) {
+    SPMV_TRY(spmv_cg_enqueue_persistent(cg, exec));
+    SPMV_CUDA(exec, cudaMemcpyAsync(q->records, &cg->state->record, sizeof(SpmvRecord), cudaMemcpyDeviceToHost,
+                                    (cudaStream_t)exec->stream));
+  }
+  SPMV_TRY(spmv_queue_record(q, 0, exec));
+  return spmv_queue_wait(q, 0, record, exec);
 }
 } // namespace
 
-extern "C" const SpmvCgSteps spmv_cg_device_steps;
-const SpmvCgSteps            spmv_cg_device_steps = {prepare, start, set_test, first_norm, correct, run, clear};
+extern "C" const SpmvCgSlots spmv_cg_device_slots;
+const SpmvCgSlots            spmv_cg_device_slots = {prepare, start, correct, run, clear};

@@ -8,11 +8,10 @@
 /* Copies `begin` to the state, and computes p = z and the sums of iteration 0; cg_device_vector.cu */
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *, const SpmvCgState *begin, SpmvExec *);
 /* The sums of a new residual, and the direction made of it */
-SpmvStatus spmv_cg_enqueue_correction(SpmvCg *, const SpmvCgTest *, int restart, SpmvExec *);
-/* Sets the number of completed iterations after which this call ends */
-SpmvStatus spmv_cg_enqueue_stop(SpmvCg *, int64_t stop_at, SpmvExec *);
-/* Replaces the test, before the first iteration */
-SpmvStatus spmv_cg_enqueue_test(SpmvCg *, const SpmvCgTest *, SpmvExec *);
+SpmvStatus spmv_cg_enqueue_correction(SpmvCg *, int restart, SpmvExec *);
+/* Begins a run: its test, and the number of completed iterations after which it ends; writes a record, unless records is
+   NULL */
+SpmvStatus spmv_cg_enqueue_run(SpmvCg *, const SpmvTest *, int64_t stop_at, SpmvRecord *records, SpmvExec *);
 /* The two halves of an iteration whose preconditioner is a function: the product up to the new residual; M r up to the
    new direction. The half that has the test writes the record: the first if the norm is tested early, else the
    second. */

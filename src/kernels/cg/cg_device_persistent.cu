@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS)
   double *const history      = s.history;
   S *const x = (S *)s.x, *const r = (S *)s.r;
   const S   *m    = (const S *)s.m;
-  const bool of_z = s.test.norm == SPMV_CG_PRECONDITIONED;
+  const bool of_z = s.norm == SPMV_CG_PRECONDITIONED;
 
   if (spmv_cg_stopped(&s)) return;
   if (!first_thread) s.history = nullptr; /* only one thread writes the norms */

@@ -20,18 +20,15 @@ __device__ bool add_grid(double (&v)[SUMS], double *partial, SpmvCgState *s)
 
 __global__ void spmv_cg_set_state(SpmvCgState *s, SpmvCgState begin) { *s = begin; }
 
-__global__ void spmv_cg_set_stop(SpmvCgState *s, int64_t stop_at)
+__global__ void spmv_cg_set_run(SpmvCgState *s, SpmvTest test, int64_t stop_at, SpmvRecord *records)
 {
+  spmv_take_test(&test, &s->test, &s->record);
   s->stop_at = stop_at;
   s->chunks  = 0;
+  spmv_put_record(records, s->record, &s->chunks);
 }
 
-__global__ void spmv_cg_set_test(SpmvCgState *s, SpmvCgTest test) { s->test = test; }
-
-__global__ void spmv_cg_set_correction(SpmvCgState *s, SpmvCgTest test, int restart)
-{
-  spmv_cg_begin_correction(s, &test, restart);
-}
+__global__ void spmv_cg_set_correction(SpmvCgState *s, int restart) { spmv_cg_begin_correction(s, restart); }
 
 /* The use of the sums (r, z) and of the norm's squares */
 enum Purpose {
@@ -77,7 +74,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   if ((purpose == RESIDUAL || purpose == BETA) && !s->active) return;
   const S *r = (const S *)s->r, *m = (const S *)s->m;
   if (!r) rows = 0;
-  const bool of_z = s->test.norm == SPMV_CG_PRECONDITIONED;
+  const bool of_z = s->norm == SPMV_CG_PRECONDITIONED;
   for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
@@ -129,7 +126,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   S         *x = (S *)s->x, *r = (S *)s->r;
   const S   *m     = (const S *)s->m;
   const S    alpha = (S)s->alpha;
-  const bool of_z  = s->test.norm == SPMV_CG_PRECONDITIONED;
+  const bool of_z  = s->norm == SPMV_CG_PRECONDITIONED;
   for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
@@ -294,22 +291,16 @@ SpmvStatus spmv_cg_enqueue_first(SpmvCg *cg, const SpmvCgState *begin, SpmvExec 
   return apply_and_sum(cg, cg->r, FIRST, exec);
 }
 
-SpmvStatus spmv_cg_enqueue_correction(SpmvCg *cg, const SpmvCgTest *test, int restart, SpmvExec *exec)
+SpmvStatus spmv_cg_enqueue_correction(SpmvCg *cg, int restart, SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, spmv_cg_set_correction, 1, 1, 0, cg->state, *test, restart);
+  SPMV_LAUNCH(exec, spmv_cg_set_correction, 1, 1, 0, cg->state, restart);
   SPMV_TRY(apply_and_sum(cg, cg->r, CORRECTED, exec));
   return enqueue_new_direction(cg, nullptr, exec);
 }
 
-SpmvStatus spmv_cg_enqueue_test(SpmvCg *cg, const SpmvCgTest *test, SpmvExec *exec)
+SpmvStatus spmv_cg_enqueue_run(SpmvCg *cg, const SpmvTest *test, int64_t stop_at, SpmvRecord *records, SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, spmv_cg_set_test, 1, 1, 0, cg->state, *test);
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus spmv_cg_enqueue_stop(SpmvCg *cg, int64_t stop_at, SpmvExec *exec)
-{
-  SPMV_LAUNCH(exec, spmv_cg_set_stop, 1, 1, 0, cg->state, stop_at);
+  SPMV_LAUNCH(exec, spmv_cg_set_run, 1, 1, 0, cg->state, *test, stop_at, records);
   return SPMV_SUCCESS;
 }
 

@@ -1,11 +1,12 @@
 /* Tests of failing conjugate gradients: out of memory, a failing product, invalid arguments, a device that lacks a
    feature. */
+#include "aggregate/aggregate_test.h"
 #include "cg_test.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
 
-static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_PERSISTENT : SPMV_CG_HOST; }
+static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_PERSISTENT : -1; }
 
 typedef struct {
   const CgMatrix *a;
@@ -30,9 +31,9 @@ UNIT_TEST(cg_without_memory_leaves_nothing)
 {
   CgMatrix a = cg_matrix(4);
 
-  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
     Case c = {&a, cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 1)};
-    for (int fault = SPMV_HOST; fault <= (mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE); fault++)
+    for (int fault = SPMV_HOST; fault <= SPMV_DEVICE; fault++)
       cg_fail_each_allocation((SpmvSpace)fault, solve_with, &c);
   }
   cg_matrix_free(&a);
@@ -42,7 +43,7 @@ UNIT_TEST(cg_passes_on_that_a_product_fails)
 {
   CgMatrix a = cg_matrix(0);
 
-  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
     CgSetup       u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 0);
     SpmvCgOptions o;
     CgEngine      e;
@@ -81,23 +82,23 @@ static SpmvStatus no_product(void *ctx, const void *p, void *w, SpmvExec *exec)
 
 UNIT_TEST(cg_of_no_rows_ends_at_once)
 {
-  const SpmvCgTest test = {.norm = SPMV_CG_PRECONDITIONED, .by.max_iterations = 10};
+  const SpmvTest test = {.max_iterations = 10};
 
-  for (int mode = SPMV_CG_HOST; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
     SpmvCgOptions o;
     SpmvCgResult  result;
     SpmvExec      exec;
     SpmvCg       *cg;
-    spmv_exec_init(&exec, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+    spmv_exec_init(&exec, SPMV_DEVICE);
     spmv_cg_options_init(&o);
     o.mode    = (SpmvCgMode)mode;
     o.product = no_product;
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, &test, &exec));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, SPMV_CG_PRECONDITIONED, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &test, &result, &exec));
     UNIT_EQUAL(SPMV_BREAKDOWN, result.reason);
     UNIT_EQUAL(0, result.completed);
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &result, &exec)); /* another call returns the same reason */
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &test, &result, &exec)); /* another call returns the same reason */
     UNIT_EQUAL(1, result.iterations);
     spmv_cg_destroy(&cg);
   }
@@ -112,44 +113,66 @@ static SpmvStatus no_sums(void *ctx, double *sums, int n, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-UNIT_TEST(cg_refuses_what_makes_no_sense)
+UNIT_TEST(cg_refuses_options_that_make_no_sense)
 {
   SpmvCgOptions o;
-  SpmvCgResult  result;
-  SpmvCgTest    test = {.norm = SPMV_CG_NATURAL, .by.max_iterations = 3};
   SpmvExec      exec;
   SpmvCg       *cg;
-  double        x[4] = {0}, r[4] = {0};
 
-  spmv_exec_init(&exec, SPMV_HOST);
+  spmv_exec_init(&exec, SPMV_DEVICE);
   spmv_cg_options_init(&o);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("no product", exec.message);
   UNIT_CHECK(cg == NULL);
-  o.product = spmv_operator_product;
-  o.rows    = 4;
-  o.mode    = SPMV_CG_CHUNK;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
-  o.mode           = SPMV_CG_HOST;
+  o.product        = spmv_operator_product;
+  o.rows           = 4;
   o.preconditioner = SPMV_PC_BLOCKS;
   o.block_size     = 3;
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("blocks of 3", exec.message);
   o.preconditioner = SPMV_PC_IDENTITY;
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_run(cg, 1, &result, &exec));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, r, &test, &exec));
-  test.by.max_iterations = 0;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, NULL, &test, &exec));
-  spmv_cg_destroy(&cg);
-  spmv_cg_destroy(&cg);
-  spmv_cg_destroy(NULL);
+  exec.space       = SPMV_HOST;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CHECK(cg == NULL && exec.message[0]);
   exec.space = SPMV_DEVICE;
   o.mode     = SPMV_CG_GRAPH;
   if (spmv_device_count(NULL) == 0) UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
   o.processes = &(SpmvProcesses){.add = no_sums};
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("use chunks", exec.message);
+}
+
+UNIT_TEST(cg_refuses_calls_that_make_no_sense)
+{
+  SpmvCgOptions o;
+  SpmvCgResult  result;
+  SpmvTest      test = {.max_iterations = 3};
+  SpmvExec      exec;
+  SpmvCg       *cg;
+  const double  numbers[4] = {1, 2, 3, 4};
+
+  if (spmv_device_count(NULL) == 0) return;
+  void *x = test_put(SPMV_DEVICE, numbers, sizeof numbers), *r = test_put(SPMV_DEVICE, numbers, sizeof numbers);
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_cg_options_init(&o);
+  o.product = spmv_operator_product;
+  o.rows    = 4;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_run(cg, 1, &test, &result, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, r, SPMV_CG_NATURAL, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, NULL, (SpmvCgNorm)9, &exec));
+  exec.space = SPMV_HOST;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_start(cg, x, r, NULL, SPMV_CG_NATURAL, &exec));
+  exec.space = SPMV_DEVICE;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, x, r, NULL, SPMV_CG_NATURAL, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_run(cg, -1, &test, &result, &exec));
+  test.max_iterations = 0;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_run(cg, 1, &test, &result, &exec));
+  spmv_cg_destroy(&cg);
+  spmv_cg_destroy(&cg);
+  spmv_cg_destroy(NULL);
+  test_take(SPMV_DEVICE, x, NULL, 0);
+  test_take(SPMV_DEVICE, r, NULL, 0);
 }
 
 /* The emulated device can be without pinned memory or without cooperative launches */

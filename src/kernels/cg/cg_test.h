@@ -27,7 +27,8 @@ typedef struct {
   int                  rounded; /* the values of the matrix are rounded to single precision */
   SpmvCgNorm           norm;
   int                  block;
-  double               rtol, divtol;
+  double               rtol, absolute, divtol;
+  int                  asks_first; /* the solver gives its first norm, then gets tolerances that are not relative */
   int64_t              min_iterations, max_iterations, check_after;
   int64_t              step; /* iterations of each call */
   int                  max_is_success, chunk, own_stream;

@@ -31,7 +31,7 @@
 */
 #pragma once
 
-#include "core/format.h"
+#include "plan/plan.h"
 
 SPMV_C_BEGIN
 

@@ -57,7 +57,7 @@ void codsell_host_slices(const SpmvPattern *p, CodsellAnalysis *a)
                                   .scaled   = (uint64_t)codsell_is_scaled(&summary, kind),
                                   .code0    = (uint64_t)s->code_bytes};
     s->columns += width;
-    s->code_bytes += codsell_parts(kind, width, s->word, c, ragged).end;
+    s->code_bytes += codsell_offsets(kind, width, s->word, c, ragged).end;
     if (width == 0) continue;
     s->kinds[kind]++;
     if (codsell_ids_used(&summary, kind) > used) used = codsell_ids_used(&summary, kind);
@@ -143,12 +143,12 @@ static const int32_t in_order[CODSELL_MAX_C] = {SIXTEEN(0), SIXTEEN(16), SIXTEEN
 
 void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
 {
-  const CodsellShape *s     = &plan->shape;
-  const CodsellSlice *at    = &plan->slices[slice];
-  const int           c     = 1 << s->log_c;
-  const CodsellParts  parts = codsell_parts((int)at->kind, (int)at->width, s->word, c, (int)at->ragged);
-  const int64_t       slot0 = slice * c;
-  const uint8_t      *codes = plan->codes + at->code0;
+  const CodsellShape  *s       = &plan->shape;
+  const CodsellSlice  *at      = &plan->slices[slice];
+  const int            c       = 1 << s->log_c;
+  const CodsellOffsets offsets = codsell_offsets((int)at->kind, (int)at->width, s->word, c, (int)at->ragged);
+  const int64_t        slot0   = slice * c;
+  const uint8_t       *codes   = plan->codes + at->code0;
 
   v->kind       = (int)at->kind;
   v->width      = (int)at->width;
@@ -158,9 +158,9 @@ void codsell_view(const CodsellPlan *plan, int64_t slice, CodsellView *v)
   v->ragged     = (int)at->ragged;
   v->base       = codsell_has_starts(v->kind) ? *(const int32_t *)codes : 0;
   v->scale      = at->scaled ? s->word : 1;
-  v->starts     = codes + parts.starts;
-  v->ids        = codes + parts.ids;
-  v->lengths    = codes + parts.lengths;
+  v->starts     = codes + offsets.starts;
+  v->ids        = codes + offsets.ids;
+  v->lengths    = codes + offsets.lengths;
   v->dictionary = plan->dictionary;
   v->row        = at->permuted ? v->permuted : in_order;
   if (at->permuted)

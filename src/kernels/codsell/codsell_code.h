@@ -90,7 +90,7 @@ SPMV_BOTH uint32_t codsell_rank_count(uint32_t count)
 /* Offsets of the parts of a slice's codes, in bytes from code0 */
 typedef struct {
   int starts, ids, lengths, end;
-} CodsellParts;
+} CodsellOffsets;
 
 SPMV_BOTH int codsell_has_starts(int kind) { return kind >= CODSELL_STARTS16_UNIFORM; }
 
@@ -108,11 +108,11 @@ SPMV_BOTH int codsell_id_bytes(int kind)
   return kind == CODSELL_IDS8 || kind == CODSELL_STARTS16_IDS8 || kind == CODSELL_STARTS32_IDS8 ? 1 : 0;
 }
 
-SPMV_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, int ragged)
+SPMV_BOTH CodsellOffsets codsell_offsets(int kind, int width, int word, int c, int ragged)
 {
-  const int    n = codsell_words(width, word), plain = kind >= CODSELL_COLUMNS16;
-  const int    bytes = codsell_start_bytes(kind) * (plain ? width : n) * c, id_bytes = codsell_id_bytes(kind);
-  CodsellParts p = {codsell_has_starts(kind) ? 4 : 0, 0, 0, 0};
+  const int      n = codsell_words(width, word), plain = kind >= CODSELL_COLUMNS16;
+  const int      bytes = codsell_start_bytes(kind) * (plain ? width : n) * c, id_bytes = codsell_id_bytes(kind);
+  CodsellOffsets p = {codsell_has_starts(kind) ? 4 : 0, 0, 0, 0};
 
   p.ids     = p.starts + bytes;
   p.lengths = p.ids + (plain ? 0 : id_bytes ? id_bytes * n * c : 2 * n);
@@ -124,7 +124,7 @@ SPMV_BOTH CodsellParts codsell_parts(int kind, int width, int word, int c, int r
 SPMV_BOTH int codsell_cost(int kind, int width, int word, int c, int ragged)
 {
   const int past = kind >= CODSELL_COLUMNS16 ? 0 : codsell_words(width, word) * word - width;
-  return codsell_parts(kind, width, word, c, ragged).end + past;
+  return codsell_offsets(kind, width, word, c, ragged).end + past;
 }
 
 SPMV_BOTH int codsell_is_narrow(const CodsellSummary *s) { return s->high - s->low <= 0xffff; }
@@ -160,11 +160,11 @@ SPMV_BOTH int codsell_allows(const CodsellSummary *s, int kind, int word)
 /* The kind with the fewest bytes; the first one in case of a tie */
 SPMV_BOTH int codsell_choose(const CodsellSummary *s, int width, int word, int c, int ragged)
 {
-  int best = CODSELL_COLUMNS32, least = codsell_parts(best, width, word, c, ragged).end;
+  int best = CODSELL_COLUMNS32, least = codsell_offsets(best, width, word, c, ragged).end;
 
   if (width == 0) return CODSELL_UNIFORM;
   for (int kind = CODSELL_COLUMNS16; kind >= 0; kind--) {
-    const int bytes = codsell_parts(kind, width, word, c, ragged).end;
+    const int bytes = codsell_offsets(kind, width, word, c, ragged).end;
     if (bytes <= least && codsell_allows(s, kind, word)) {
       best  = kind;
       least = bytes;

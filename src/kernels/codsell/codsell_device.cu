@@ -1,6 +1,6 @@
 /* codsell_device.cu - the slots of format codsell for plans in device memory; they upload a host pattern or host values
    if needed. */
-#include "../device/upload.cuh"
+#include "device/upload.cuh"
 #include "codsell_device.cuh"
 #include <cstdio>
 
@@ -133,23 +133,6 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
   snprintf(line, sizeof line, "threads per row: %d, pieces of long rows: %lld", s->parts, (long long)s->pieces);
   print(ctx, line);
 }
-
-int64_t rounded_count(const SpmvPlan *base)
-{
-  const CodsellPlan *plan = (const CodsellPlan *)base;
-  return codsell_slice_values(plan) + plan->shape.long_nnz;
-}
-
-SpmvStatus round_values(const SpmvPlan *base, float *rounded, SpmvExec *exec)
-{
-  const CodsellPlan *plan   = (const CodsellPlan *)base;
-  const int64_t      slices = codsell_slice_values(plan);
-
-  SPMV_TRY(spmv_device_round((const double *)plan->values, rounded, slices, exec));
-  return spmv_device_round((const double *)plan->long_values, rounded + slices, plan->shape.long_nnz, exec);
-}
-
-const SpmvRoundedSlots rounded_slots = {rounded_count, round_values, codsell_device_mult_rounded};
 } // namespace
 
 const SpmvSlots codsell_device_slots = {
@@ -161,12 +144,12 @@ const SpmvSlots codsell_device_slots = {
     build,
     update_values,
     nullptr, /* extract_values: by list_nonzeros */
-    codsell_device_mult,
+    SpmvProducts<CodsellMultiply>::mult,
     nullptr, /* add_transposed */
     codsell_device_list,
     nullptr, /* prepare_transpose */
     view,
     codsell_free_arrays,
-    &rounded_slots,
-    nullptr, /* step */
+    SpmvProducts<CodsellMultiply>::rounded,
+    SpmvProducts<CodsellMultiply>::step,
 };

@@ -11,7 +11,10 @@
 */
 #pragma once
 
-#include "../device/upload.cuh"
+#include "device/products.cuh"
+#include "device/running_sums.cuh"
+#include "device/search.cuh"
+#include "device/upload.cuh"
 #include "codsell_code.h"
 
 enum {
@@ -30,20 +33,20 @@ typedef struct {
 
 /* The data of an analysis. All arrays are in device memory, in the arena. */
 typedef struct {
-  SpmvArena     arena;
-  CodsellShape  shape;
-  SpmvPattern   pattern;
-  uint16_t     *length;    /* [slices * C], by slot */
-  uint16_t     *order;     /* [slices * C], or NULL */
-  int          *permuted;  /* whether any row has another slot than its number */
-  CodsellLong  *long_rows; /* [long_rows + 1] */
-  int64_t      *pieces;    /* [long_rows] running sums */
-  CodsellSlice *slices;    /* [slices] */
-  CodsellFound *found;     /* [slices] */
-  CodsellEntry *table;     /* [capacity] */
-  int64_t       capacity;
-  int32_t      *dictionary; /* [words * stride] */
-  int64_t      *words;      /* number of selected words; only the first CODSELL_DICTIONARY have an id */
+  SpmvArena       arena;
+  CodsellShape    shape;
+  SpmvPattern     pattern;
+  uint16_t       *length;    /* [slices * C], by slot */
+  uint16_t       *order;     /* [slices * C], or NULL */
+  int            *permuted;  /* whether any row has another slot than its number */
+  CodsellLong    *long_rows; /* [long_rows + 1] */
+  SpmvNumbers<2> *before;    /* [long_rows + 1] nonzeros and pieces of the long rows before */
+  CodsellSlice   *slices;    /* [slices] */
+  CodsellFound   *found;     /* [slices] */
+  CodsellEntry   *table;     /* [capacity] */
+  int64_t         capacity;
+  int32_t        *dictionary; /* [words * stride] */
+  int64_t        *words;      /* number of selected words; only the first CODSELL_DICTIONARY have an id */
 } CodsellDeviceAnalysis;
 
 /* The data of an analysis that kernels read */
@@ -77,10 +80,11 @@ SpmvStatus codsell_device_fill(CodsellPlan *, const SpmvPattern *, const void *v
 
 /* Slots */
 SpmvStatus codsell_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
-SpmvStatus codsell_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y,
-                               void *work, SpmvExec *);
-SpmvStatus codsell_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
-                                       const void *beta, void *y, void *work, SpmvExec *);
+struct CodsellMultiply {
+  template <typename V, typename OUT>
+  static SpmvStatus run(const SpmvPlan *, const V *const values[2], const void *x, const OUT &, void *work, SpmvExec *);
+};
+extern template struct SpmvProducts<CodsellMultiply>;
 
 /* A mark in the arena. Returning to it frees all memory taken after the mark; if the arena has got new chunks since,
    only the last chunk is freed. Kernels already enqueued may still use that memory, since only later kernels of the
@@ -99,15 +103,6 @@ static inline void codsell_release(SpmvArena *a, CodsellMark mark)
 
   a->next = same ? mark.next : (char *)a->chunk[a->chunks - 1];
   a->left = same ? mark.left : a->chunk_bytes / 2; /* the next chunk shall be twice as large as the last one */
-}
-
-/* The number of bits of numbers below end */
-static inline int codsell_bits_below(int64_t end)
-{
-  int bits = 0;
-
-  while ((end - 1) >> bits > 0) bits++;
-  return bits;
 }
 
 /* codsell_row() without a 64-bit division */

@@ -112,14 +112,14 @@ __device__ inline void write_shared_ids(const CodsellSource &a, int64_t slice0, 
   const CodsellSlice at   = all[slice];
   const int          kind = (int)at.kind, width = (int)at.width;
   if (width == 0 || kind >= CODSELL_COLUMNS16 || codsell_id_bytes(kind)) return;
-  const CodsellParts parts = codsell_parts(kind, width, W, 1 << a.log_c, (int)at.ragged);
-  const int          row = found[slice].row, n = codsell_words(width, W);
-  uint8_t           *to  = codes + at.code0;
-  uint16_t          *ids = (uint16_t *)(to + parts.ids);
+  const CodsellOffsets offsets = codsell_offsets(kind, width, W, 1 << a.log_c, (int)at.ragged);
+  const int            row = found[slice].row, n = codsell_words(width, W);
+  uint8_t             *to  = codes + at.code0;
+  uint16_t            *ids = (uint16_t *)(to + offsets.ids);
   for (int w = threadIdx.x >> log_slices; w < n; w += CODSELL_THREADS >> log_slices)
     ids[w] = id_of_word<W>(a, col + row_ptr[row], width, w, row, kind);
   if (threadIdx.x >> log_slices == 0 && n % 2)
-    *(uint16_t *)(to + parts.end - 2) = 0; /* padding that aligns the next slice */
+    *(uint16_t *)(to + offsets.end - 2) = 0; /* padding that aligns the next slice */
 }
 
 /* Writes the codes of the slices. 1 << log_parts warps share 32 slots. Codes per row go through tiles, shared ids do
@@ -144,13 +144,13 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
   const int  start_bytes = codsell_start_bytes(kind), id_bytes = codsell_id_bytes(kind);
   const bool by_row = start_bytes || id_bytes, used = by_row || at.ragged;
   if (!__any_sync(0xffffffffu, used)) return;
-  const int          n = used ? a.length[slot] : 0, row = n > 0 ? codsell_row_in_slot(a.order, a.window, (int)slot) : 0;
-  const int          base = start_bytes ? found[slice].base : 0, lane = (int)slot & (c - 1);
-  SourceRow<I>      *rows  = all_rows + warp * 32;
-  const CodsellParts parts = codsell_parts(kind, width, W, c, (int)at.ragged);
-  uint8_t           *to    = codes + at.code0;
+  const int     n = used ? a.length[slot] : 0, row = n > 0 ? codsell_row_in_slot(a.order, a.window, (int)slot) : 0;
+  const int     base = start_bytes ? found[slice].base : 0, lane = (int)slot & (c - 1);
+  SourceRow<I> *rows           = all_rows + warp * 32;
+  const CodsellOffsets offsets = codsell_offsets(kind, width, W, c, (int)at.ragged);
+  uint8_t             *to      = codes + at.code0;
 
-  if (used && part == 0) write_ends(to, at, parts.lengths, lane, n, base);
+  if (used && part == 0) write_ends(to, at, offsets.lengths, lane, n, base);
   rows[threadIdx.x % 32] = {col + (n > 0 ? row_ptr[row] : 0),
                             by_row ? codsell_words(n, length) : 0,
                             length,
@@ -159,8 +159,8 @@ __global__ void __launch_bounds__(CODSELL_THREADS, spmv_resident_blocks(CODSELL_
                             n,
                             kind};
   const TargetRow target = {
-      to + parts.starts, to + parts.ids, lane,          c, by_row ? codsell_words(width, length) : 0,
-      start_bytes,       id_bytes,       (int)at.scaled};
+      to + offsets.starts, to + offsets.ids, lane,          c, by_row ? codsell_words(width, length) : 0,
+      start_bytes,         id_bytes,         (int)at.scaled};
   for (int k0 = part * POSITIONS; __any_sync(0xffffffffu, k0 < target.width); k0 += POSITIONS << log_parts) {
     __syncwarp();
     read_starts(rows, k0, tiles.start[warp]);
@@ -188,12 +188,11 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     long_columns[row->first + k] = (int32_t)col[from + k];
 }
 
-/* The pieces of long row i are those from up_to[i - 1] to up_to[i] */
-__global__ void codsell_list_pieces(const int64_t *up_to, int64_t long_rows, CodsellPiece *pieces)
+__global__ void codsell_list_pieces(const SpmvNumbers<2> *before, int64_t long_rows, CodsellPiece *pieces)
 {
   for (int64_t i = blockIdx.x; i < long_rows; i += gridDim.x) {
-    const int64_t begin = i > 0 ? up_to[i - 1] : 0;
-    for (int64_t p = begin + threadIdx.x; p < up_to[i]; p += blockDim.x) pieces[p] = {(int32_t)i, (int32_t)(p - begin)};
+    const int64_t begin = before[i].of[1], end = before[i + 1].of[1];
+    for (int64_t p = begin + threadIdx.x; p < end; p += blockDim.x) pieces[p] = {(int32_t)i, (int32_t)(p - begin)};
   }
 }
 
@@ -236,6 +235,6 @@ SpmvStatus codsell_device_codes(const CodsellDeviceAnalysis *a, const SpmvPatter
 {
   const int64_t n = a->shape.long_rows;
 
-  SPMV_LAUNCH(exec, codsell_list_pieces, n < 65536 ? n : 65536, 128, 0, a->pieces, n, plan->pieces);
+  SPMV_LAUNCH(exec, codsell_list_pieces, n < 65536 ? n : 65536, 128, 0, a->before, n, plan->pieces);
   return p->index_type == SPMV_I64 ? write_codes<int64_t>(a, p, plan, exec) : write_codes<int32_t>(a, p, plan, exec);
 }

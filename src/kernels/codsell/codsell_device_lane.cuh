@@ -7,7 +7,7 @@
 */
 #pragma once
 
-#include "../device/overlap.cuh"
+#include "device/overlap.cuh"
 #include "codsell_device.cuh"
 
 /* A lane: addresses of its values, of type V, and of the codes of its slice. C: lanes per slice, 0 if known only at run

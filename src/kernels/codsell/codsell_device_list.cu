@@ -1,7 +1,7 @@
 /*
   codsell_device_list.cu - lists the nonzeros of a plan on the device as coordinates, in CSR order.
 */
-#include "../device/search.cuh"
+#include "device/search.cuh"
 #include "codsell_device_positions.cuh"
 
 namespace
@@ -24,13 +24,13 @@ struct List {
 /* The column of nonzero k of a lane */
 __device__ inline int64_t column_of(const CodsellLayout &p, const CodsellSlice &at, int64_t slot, int64_t row, int k)
 {
-  const CodsellShape &s    = p.shape;
-  const int           kind = (int)at.kind, c = 1 << s.log_c, lane = (int)(slot & (c - 1)), w = k / s.word;
-  const CodsellParts  parts = codsell_parts(kind, (int)at.width, s.word, c, (int)at.ragged);
-  const uint8_t      *codes = p.codes + at.code0, *starts = codes + parts.starts, *ids = codes + parts.ids;
-  const int           id_bytes = codsell_id_bytes(kind), start_bytes = codsell_start_bytes(kind);
-  const int           entry  = (kind >= CODSELL_COLUMNS16 ? k : w) * c + lane;
-  int64_t             column = row;
+  const CodsellShape  &s    = p.shape;
+  const int            kind = (int)at.kind, c = 1 << s.log_c, lane = (int)(slot & (c - 1)), w = k / s.word;
+  const CodsellOffsets offsets = codsell_offsets(kind, (int)at.width, s.word, c, (int)at.ragged);
+  const uint8_t       *codes = p.codes + at.code0, *starts = codes + offsets.starts, *ids = codes + offsets.ids;
+  const int            id_bytes = codsell_id_bytes(kind), start_bytes = codsell_start_bytes(kind);
+  const int            entry  = (kind >= CODSELL_COLUMNS16 ? k : w) * c + lane;
+  int64_t              column = row;
 
   if (start_bytes) column = slot - lane + *(const int32_t *)codes;
   if (start_bytes == 2) column += ((const uint16_t *)starts)[entry] * (at.scaled ? s.word : 1);

@@ -4,8 +4,7 @@
   codes are contiguous (codsell_device_lane.cuh). The first thread blocks sum up the pieces of long rows, and a second
   kernel adds these sums to y.
 */
-#include "../device/overlap.cuh"
-#include "../device/vector.cuh"
+#include "device/long_rows.cuh"
 #include "codsell_device_lane.cuh"
 #include <cstring>
 
@@ -15,28 +14,30 @@ enum {
   BLOCKS_AHEAD = 1024 /* each block prefetches the slices of the block this many later; 330 to 2640 gave equal times */
 };
 
-/* Values have type V: S, or float for rounded values */
-template <typename S, typename V>
+/* Values have type V: S, or float for rounded values. OUT, SpmvSum<S> or SpmvSmooth<S>, receives the sums
+   of rows. */
+template <typename V, typename OUT>
 struct Product {
-  CodsellShape        shape;
-  int                 log_parts;
-  const V            *values;
-  const uint8_t      *codes;
-  const CodsellSlice *slices;
-  const int32_t      *dictionary;
-  const uint16_t     *order;
-  const CodsellLong  *long_rows;
-  const CodsellPiece *pieces;
-  const int32_t      *long_columns;
-  const V            *long_values;
-  const S            *x;
-  S                  *y, *work;
-  S                   alpha, beta;
+  typedef typename OUT::Scalar S;
+  CodsellShape                 shape;
+  int                          log_parts;
+  const V                     *values;
+  const uint8_t               *codes;
+  const CodsellSlice          *slices;
+  const int32_t               *dictionary;
+  const uint16_t              *order;
+  const CodsellLong           *long_rows;
+  const CodsellPiece          *pieces;
+  const int32_t               *long_columns;
+  const V                     *long_values;
+  const S                     *x;
+  S                           *work;
+  OUT                          out;
 };
 
 /* log2 of the lanes per slice; C is that number, or 0 if it is known only at run time */
-template <int C, typename S, typename V>
-__device__ inline int log_lanes(const Product<S, V> &p)
+template <int C, typename V, typename OUT>
+__device__ inline int log_lanes(const Product<V, OUT> &p)
 {
   static_assert(C == 0 || C == 32, "the other numbers of lanes are known at run time");
   return C ? 5 : p.shape.log_c;
@@ -53,16 +54,16 @@ __device__ inline CodsellSlice load_slice(const CodsellSlice *slice)
 }
 
 /* The row in a slot, through order if the slice is permuted */
-template <typename S, typename V>
-__device__ inline int row_of_slot(const Product<S, V> &p, const CodsellSlice &at, int64_t slot)
+template <typename V, typename OUT>
+__device__ inline int row_of_slot(const Product<V, OUT> &p, const CodsellSlice &at, int64_t slot)
 {
   const int window = (int)p.shape.window, first = (int)slot / window * window;
   return at.permuted ? first + p.order[slot] : (int)slot;
 }
 
 /* The sum of this thread's part of its row */
-template <typename S, typename V, int W, int C>
-__device__ inline S sum_of_thread(const Product<S, V> &p, const CodsellSlice &at, int64_t slot, int row, int part)
+template <typename S, int W, int C, typename V, typename OUT>
+__device__ inline S sum_of_thread(const Product<V, OUT> &p, const CodsellSlice &at, int64_t slot, int row, int part)
 {
   const int            log_c = log_lanes<C>(p), c = 1 << log_c, lane = (int)slot & (c - 1), width = (int)at.width;
   const int            kind  = (int)at.kind;
@@ -81,13 +82,14 @@ __device__ inline S sum_of_thread(const Product<S, V> &p, const CodsellSlice &at
   mine.scale      = at.scaled ? W : 1;
   mine.first      = part;
   mine.step       = 1 << p.log_parts;
-  if (at.ragged) mine.length = codsell_length(codes + codsell_parts(kind, width, W, c, 1).lengths, width, lane);
+  if (at.ragged) mine.length = codsell_length(codes + codsell_offsets(kind, width, W, c, 1).lengths, width, lane);
   return codsell_sum_by_kind<S, V, W, C>(kind, mine);
 }
 
-template <typename S, typename V>
-__device__ inline void sum_piece(Product<S, V> p, int64_t piece)
+template <typename V, typename OUT>
+__device__ inline void sum_piece(Product<V, OUT> p, int64_t piece)
 {
+  typedef typename OUT::Scalar S;
   spmv_wait_for_previous(p.x, p.work);
   const CodsellPiece at    = p.pieces[piece];
   const int64_t      end   = p.long_rows[at.long_row + 1].first;
@@ -113,19 +115,20 @@ __device__ inline void sum_piece(Product<S, V> p, int64_t piece)
   if (threadIdx.x == 0) p.work[piece] = sum;
 }
 
-template <typename S, typename V, int W, int C>
+template <typename V, int W, int C, typename OUT>
 __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS, codsell_resident_blocks(W))
-    codsell_product(const Product<S, V> p)
+    codsell_product(const Product<V, OUT> p)
 {
-  __shared__ S  partial[CODSELL_PRODUCT_THREADS];
-  const int     log_c = log_lanes<C>(p), log_share = log_c + p.log_parts, c = 1 << log_c;
-  const int64_t piece = blockIdx.x, block = piece - p.shape.pieces;
-  const int64_t slice = block * (CODSELL_PRODUCT_THREADS >> log_share) + (threadIdx.x >> log_share);
-  const int     part  = (threadIdx.x >> log_c) & ((1 << p.log_parts) - 1);
-  const int     rows  = (int)p.shape.rows;
-  int           row   = rows;
-  S             sum   = S(0);
-  S            *y     = p.y;
+  typedef typename OUT::Scalar S;
+  __shared__ S                 partial[CODSELL_PRODUCT_THREADS];
+  const int                    log_c = log_lanes<C>(p), log_share = log_c + p.log_parts, c = 1 << log_c;
+  const int64_t                piece = blockIdx.x, block = piece - p.shape.pieces;
+  const int64_t                slice = block * (CODSELL_PRODUCT_THREADS >> log_share) + (threadIdx.x >> log_share);
+  const int                    part  = (threadIdx.x >> log_c) & ((1 << p.log_parts) - 1);
+  const int                    rows  = (int)p.shape.rows;
+  int                          row   = rows;
+  S                            sum   = S(0);
+  OUT                          out   = p.out;
 
   spmv_let_next_begin();
   if (piece < p.shape.pieces) {
@@ -138,56 +141,52 @@ __global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS, codsell_resident_bloc
     if ((threadIdx.x & (c - 1)) == 0 && part == 0 && later < p.shape.slices) spmv_prefetch(p.slices + later);
     const int64_t slot = (slice << log_c) + (threadIdx.x & (c - 1));
     row                = row_of_slot(p, at, slot);
-    if (row < rows) sum = sum_of_thread<S, V, W, C>(p, at, slot, row, part);
+    if (row < rows) sum = sum_of_thread<S, W, C>(p, at, slot, row, part);
   }
   if (p.log_parts > 0) {
     partial[threadIdx.x] = sum;
     __syncthreads();
     for (int i = 1; part == 0 && i < 1 << p.log_parts; i++) sum += partial[threadIdx.x + i * c];
   }
-  spmv_wait_for_previous(y); /* for threads without nonzeros, which have not waited */
-  if (part == 0 && row < rows) y[row] = spmv_axpby(p.alpha, sum, p.beta, y + row);
+  spmv_wait_for_previous(out.y); /* for threads without nonzeros, which have not waited */
+  if (part == 0 && row < rows) out.put(row, sum);
 }
 
-/* One warp per piece; the warp of the first piece of each row adds up the sums of that row in order */
-template <typename S, typename V>
-__global__ void __launch_bounds__(CODSELL_PRODUCT_THREADS) codsell_add_long_rows(Product<S, V> p)
+/* The long rows by the numbers of their first pieces; other pieces have 0 rows */
+struct LongRows {
+  const CodsellLong            *long_rows;
+  const CodsellPiece           *pieces;
+  __device__ inline SpmvLongRow operator[](int64_t piece) const
+  {
+    const CodsellLong *row = long_rows + pieces[piece].long_row;
+
+    if (pieces[piece].number > 0) return {};
+    return {row->row, 1, (int32_t)piece, (int32_t)((row[1].first - row[0].first + CODSELL_PIECE - 1) / CODSELL_PIECE)};
+  }
+};
+} // namespace
+
+template <typename V, typename OUT>
+SpmvStatus CodsellMultiply::run(const SpmvPlan *base, const V *const values[2], const void *x, const OUT &out,
+                                void *work, SpmvExec *exec)
 {
-  spmv_let_next_begin();
-  spmv_wait_for_previous(p.work, p.y);
-  const int64_t piece = blockIdx.x * (int64_t)(CODSELL_PRODUCT_THREADS / 32) + threadIdx.x / 32;
-
-  if (piece >= p.shape.pieces || p.pieces[piece].number > 0) return;
-  const CodsellLong *row    = p.long_rows + p.pieces[piece].long_row;
-  const int64_t      pieces = (row[1].first - row[0].first + CODSELL_PIECE - 1) / CODSELL_PIECE;
-  S                  sum    = S(0);
-
-  for (int64_t i = threadIdx.x % 32; i < pieces; i += 32) sum += __ldca(p.work + piece + i);
-  sum = spmv_add_lanes(sum, 32);
-  if (threadIdx.x % 32 == 0) p.y[row->row] += p.alpha * sum;
-}
-
-template <typename S, typename V>
-SpmvStatus mult(const CodsellPlan *plan, const V *values, const V *long_values, const void *alpha, const void *x,
-                const void *beta, void *y, void *work, SpmvExec *exec)
-{
-  const CodsellShape &s = plan->shape;
-  Product<S, V>       p = {s,
-                           0,
-                           values,
-                           plan->codes,
-                           plan->slices,
-                           plan->dictionary,
-                           plan->order,
-                           plan->long_rows,
-                           plan->pieces,
-                           (const int32_t *)plan->long_columns,
-                           long_values,
-                           (const S *)x,
-                           (S *)y,
-                           (S *)work,
-                           *(const S *)alpha,
-                           *(const S *)beta};
+  typedef typename OUT::Scalar S;
+  const CodsellPlan           *plan = (const CodsellPlan *)base;
+  const CodsellShape          &s    = plan->shape;
+  Product<V, OUT>              p    = {s,
+                                       0,
+                                       values[0],
+                                       plan->codes,
+                                       plan->slices,
+                                       plan->dictionary,
+                                       plan->order,
+                                       plan->long_rows,
+                                       plan->pieces,
+                                       (const int32_t *)plan->long_columns,
+                                       values[1],
+                                       (const S *)x,
+                                       (S *)work,
+                                       out};
 
   while (1 << p.log_parts < s.parts) p.log_parts++;
   const int64_t blocks = s.pieces + spmv_blocks((s.slices << s.log_c) << p.log_parts, CODSELL_PRODUCT_THREADS);
@@ -195,34 +194,14 @@ SpmvStatus mult(const CodsellPlan *plan, const V *values, const V *long_values, 
 #define CASE(W)                                                                                                        \
   case W:                                                                                                              \
     if (s.log_c == 5)                                                                                                  \
-      SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, V, W, 32>), blocks, CODSELL_PRODUCT_THREADS, 0, p);             \
-    else SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<S, V, W, 0>), blocks, CODSELL_PRODUCT_THREADS, 0, p);           \
+      SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<V, W, 32, OUT>), blocks, CODSELL_PRODUCT_THREADS, 0, p);           \
+    else SPMV_LAUNCH_OVERLAPPED(exec, (codsell_product<V, W, 0, OUT>), blocks, CODSELL_PRODUCT_THREADS, 0, p);         \
     break;
     CODSELL_WORD_LIST(CASE)
 #undef CASE
   }
-  SPMV_LAUNCH_OVERLAPPED(exec, (codsell_add_long_rows<S, V>), spmv_blocks(s.pieces, CODSELL_PRODUCT_THREADS / 32),
-                         CODSELL_PRODUCT_THREADS, 0, p);
-  return SPMV_SUCCESS;
-}
-} // namespace
-
-SpmvStatus codsell_device_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y,
-                               void *work, SpmvExec *exec)
-{
-  const CodsellPlan *plan = (const CodsellPlan *)base;
-
-  return base->scalar_type == SPMV_F32 ? mult<float>(plan, (const float *)plan->values,
-                                                     (const float *)plan->long_values, alpha, x, beta, y, work, exec)
-                                       : mult<double>(plan, (const double *)plan->values,
-                                                      (const double *)plan->long_values, alpha, x, beta, y, work, exec);
+  return spmv_add_long_rows<32, 1>(LongRows{plan->long_rows, plan->pieces}, s.pieces, (const S *)work,
+                                   SpmvAdding<OUT>(out), exec);
 }
 
-/* Rounded values: those of the slices, then those of the long rows */
-SpmvStatus codsell_device_mult_rounded(const SpmvPlan *base, const float *rounded, const void *alpha, const void *x,
-                                       const void *beta, void *y, void *work, SpmvExec *exec)
-{
-  const CodsellPlan *plan = (const CodsellPlan *)base;
-
-  return mult<double>(plan, rounded, rounded + codsell_slice_values(plan), alpha, x, beta, y, work, exec);
-}
+template struct SpmvProducts<CodsellMultiply>;

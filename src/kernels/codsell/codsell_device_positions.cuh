@@ -5,7 +5,7 @@
 */
 #pragma once
 
-#include "../device/vector.cuh"
+#include "device/vector.cuh"
 #include "codsell_device.cuh"
 #include <cub/block/block_scan.cuh>
 
@@ -61,21 +61,14 @@ __device__ inline int codsell_length_in_slot(const CodsellLayout &p, const Codse
   const int c = 1 << p.shape.log_c, width = (int)at.width;
 
   if (!at.ragged) return width;
-  return codsell_length(p.codes + at.code0 + codsell_parts((int)at.kind, width, p.shape.word, c, 1).lengths, width,
+  return codsell_length(p.codes + at.code0 + codsell_offsets((int)at.kind, width, p.shape.word, c, 1).lengths, width,
                         (int)(slot & (c - 1)));
 }
 
 /* The first long row at or after a row */
 __device__ inline int64_t codsell_find_long(const CodsellLayout &p, int64_t row)
 {
-  int64_t low = 0, high = p.shape.long_rows;
-
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (p.long_rows[middle].row < row) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return spmv_first_not_below(p.shape.long_rows, row, [&](int64_t i) { return p.long_rows[i].row; });
 }
 
 __device__ inline CodsellWindow codsell_window(const CodsellLayout &p, int64_t window)

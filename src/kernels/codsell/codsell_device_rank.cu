@@ -23,14 +23,7 @@ __device__ inline int splitters_for(int n) { return min(n / BUCKET, CODSELL_BUCK
 template <typename T>
 __device__ inline int at_most(const T *sorted, int n, T value)
 {
-  int low = 0, high = n;
-
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (sorted[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return spmv_first_without(n, [&](int i) { return sorted[i] <= value; });
 }
 
 /* Counts the elements of an array in shared memory that are smaller than `value`. n is rounded up to a multiple of

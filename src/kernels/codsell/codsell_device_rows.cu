@@ -1,11 +1,11 @@
 /* codsell_device_rows.cu - selects and orders the rows of slices: lengths, sigma, long rows. The rules are those of
    codsell_rows.c. */
 #include "codsell_device.cuh"
+#include "device/csr.cuh"
+#include "device/vector.cuh"
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_scan.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
 
 namespace
 {
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     } else n = (int)all;
   }
   if (row < slots) length[row] = (uint16_t)n;
-  for (int step = 1; step < 32 && step >> log_c == 0; step *= 2) n = max(n, __shfl_xor_sync(0xffffffffu, n, step));
+  n = spmv_max_lanes(n, min(32, 1 << log_c));
   if (n > 0 && threadIdx.x % min(32, 1 << log_c) == 0) atomicMax(&width[threadIdx.x >> log_c], n);
   __syncthreads();
   if (threadIdx.x < CODSELL_THREADS / 8 && width[threadIdx.x] > 0)
@@ -106,14 +106,9 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
     for (int i = 0; i < ITEMS; i++) count[threadIdx.x * ITEMS + i] = items[i];
     __syncthreads();
     for (int rank = threadIdx.x << log_c; rank < n; rank += CODSELL_THREADS << log_c) {
-      int low = 0, high = longest; /* bisection: the first position up to which there are more than `rank` rows */
-
-      while (low < high) {
-        const int middle = (low + high) / 2;
-        if (count[middle] > rank) high = middle;
-        else low = middle + 1;
-      }
-      if (low < longest) atomicAdd(&sum, (unsigned long long)(longest - low));
+      /* the first position up to which there are more than `rank` rows */
+      const int at = spmv_first_without(longest, [&](int i) { return count[i] <= rank; });
+      if (at < longest) atomicAdd(&sum, (unsigned long long)(longest - at));
     }
     __syncthreads();
     if (threadIdx.x == 0 && sum > 0) atomicAdd(&totals->sorted[choice], sum);
@@ -175,24 +170,23 @@ struct IsLong {
   __device__ inline bool operator()(int32_t row) const { return length[row] == 0 && row_ptr[row + 1] > row_ptr[row]; }
 };
 
+/* The numbers of a long row: nonzeros and pieces */
 template <typename I>
-__global__ void codsell_long_lengths(const I *row_ptr, const int32_t *row, int64_t long_rows, int64_t *length)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i <= long_rows) length[i] = i < long_rows ? row_ptr[row[i] + 1] - row_ptr[row[i]] : 0;
-}
+struct NumbersOfLongRow {
+  const I       *row_ptr;
+  const int32_t *row;
+  __device__ SpmvNumbers<2> operator()(int64_t i) const
+  {
+    const int64_t length = row_ptr[row[i] + 1] - row_ptr[row[i]];
+    return {{length, (length + CODSELL_PIECE - 1) / CODSELL_PIECE}};
+  }
+};
 
-__global__ void codsell_long_list(const int32_t *row, const int64_t *first, int64_t long_rows, int64_t rows,
+__global__ void codsell_long_list(const int32_t *row, const SpmvNumbers<2> *before, int64_t long_rows, int64_t rows,
                                   CodsellLong *list)
 {
   const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i <= long_rows) list[i] = {i < long_rows ? row[i] : rows, first[i]};
-}
-
-__global__ void codsell_count_pieces(const int64_t *length, int64_t long_rows, int64_t *count)
-{
-  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i < long_rows) count[i] = (length[i] + CODSELL_PIECE - 1) / CODSELL_PIECE;
+  if (i <= long_rows) list[i] = {i < long_rows ? row[i] : rows, before[i].of[0]};
 }
 
 template <typename I>
@@ -201,26 +195,17 @@ SpmvStatus list_long_rows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   const int64_t n       = a->shape.long_rows;
   const I      *row_ptr = (const I *)a->pattern.row_ptr;
   int32_t      *row, *found;
-  int64_t      *length, *first, *count;
 
   if (n == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(&a->arena, n, "long rows", &row, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, 1, "number of long rows", &found, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "lengths of long rows", &length, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "positions of long rows", &first, exec));
+  SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "numbers before long rows", &a->before, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, n + 1, "long rows", &a->long_rows, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "pieces of rows", &count, exec));
-  SPMV_TRY(spmv_arena_array(&a->arena, n, "pieces up to rows", &a->pieces, exec));
   SPMV_CUB(exec, &a->arena,
            cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int32_t>(0), row, found, a->shape.rows,
                                  IsLong<I>{row_ptr, a->length}, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_long_lengths<I>, spmv_blocks(n + 1, 256), 256, 0, row_ptr, row, n, length);
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceScan::ExclusiveSum(scratch, bytes, length, first, n + 1, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, codsell_long_list, spmv_blocks(n + 1, 256), 256, 0, row, first, n, a->shape.rows, a->long_rows);
-  SPMV_LAUNCH(exec, codsell_count_pieces, spmv_blocks(n, 256), 256, 0, length, n, count);
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceScan::InclusiveSum(scratch, bytes, count, a->pieces, n, (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_sum_each_before(NumbersOfLongRow<I>{row_ptr, row}, a->before, n, &a->arena, exec));
+  SPMV_LAUNCH(exec, codsell_long_list, spmv_blocks(n + 1, 256), 256, 0, row, a->before, n, a->shape.rows, a->long_rows);
   return SPMV_SUCCESS;
 }
 
@@ -259,9 +244,9 @@ SpmvStatus sort_windows(CodsellDeviceAnalysis *a, SpmvExec *exec)
   const int64_t       slots = s->slices << s->log_c, together = CODSELL_MAX_SIGMA / s->window;
   RowBits             bits;
 
-  bits.length = codsell_bits_below(s->window);
-  bits.window = bits.length + codsell_bits_below(s->longest + 1);
-  bits.end    = bits.window + codsell_bits_below(together); /* at most 24: row and window take at most 13 bits
+  bits.length = spmv_bits_of(s->window);
+  bits.window = bits.length + spmv_bits_of(s->longest + 1);
+  bits.end    = bits.window + spmv_bits_of(together); /* at most 24: row and window take at most 13 bits
                                                                together */
   SPMV_TRY(spmv_arena_array(&a->arena, slots, "order", &a->order, exec));
   SPMV_LAUNCH(exec, codsell_sort_rows, spmv_blocks(s->windows, together), SORT_THREADS, 0, slots, (int)s->window,

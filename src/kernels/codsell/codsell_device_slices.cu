@@ -186,7 +186,7 @@ struct OffsetsOfSlice {
   __device__ Offsets  operator()(int64_t i) const
   {
     const CodsellSlice s = slices[i];
-    return {(int64_t)s.width, codsell_parts((int)s.kind, (int)s.width, word, c, (int)s.ragged).end};
+    return {(int64_t)s.width, codsell_offsets((int)s.kind, (int)s.width, word, c, (int)s.ragged).end};
   }
 };
 
@@ -283,13 +283,12 @@ SpmvStatus codsell_device_estimate(const CodsellDeviceAnalysis *a, const int *wo
   Lengths            lengths   = {{0}, count};
 
   for (int l = 0; l < count; l++) lengths.word[l] = word[l];
-  if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, codsell_estimate<int64_t>, blocks, CODSELL_THREADS, 0, codsell_source(a), lengths, log_parts,
-                stride, (const int64_t *)p->row_ptr, (const int64_t *)p->col, number, bytes);
-  else
-    SPMV_LAUNCH(exec, codsell_estimate<int32_t>, blocks, CODSELL_THREADS, 0, codsell_source(a), lengths, log_parts,
-                stride, (const int32_t *)p->row_ptr, (const int32_t *)p->col, number, bytes);
-  return SPMV_SUCCESS;
+  return spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, codsell_estimate<I>, blocks, CODSELL_THREADS, 0, codsell_source(a), lengths, log_parts, stride,
+                (const I *)p->row_ptr, (const I *)p->col, number, bytes);
+    return SPMV_SUCCESS;
+  });
 }
 
 SpmvStatus codsell_device_slices(CodsellDeviceAnalysis *a, SpmvExec *exec)

@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(CODSELL_THREADS)
 Division divide(const CodsellShape *s, int64_t nnz, int word, int64_t slices, int lengths, int64_t *blocks)
 {
   const int64_t mean = s->rows > 0 ? (nnz - s->long_nnz) / s->rows / word : 0;
-  Division      d    = {0, 1, codsell_bits_below(s->window)};
+  Division      d    = {0, 1, spmv_bits_of(s->window)};
 
   while (s->log_c + d.log_parts < 5 || (s->log_c + d.log_parts < CODSELL_LOG_THREADS && 1 << d.log_parts < mean))
     d.log_parts++;
@@ -231,13 +231,12 @@ SpmvStatus take_sample(const CodsellDeviceAnalysis *a, int64_t wanted, Sample *s
               s->capacity, sums);
   const int64_t  slices = spmv_blocks(a->shape.slices, s->stride);
   const Division d      = divide(&a->shape, p->nnz, s->word[0], slices, s->lengths, &blocks);
-  if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, codsell_add_words<int64_t>, blocks, CODSELL_THREADS, 0, *s, codsell_source(a), d,
-                (const int64_t *)p->row_ptr, (const int64_t *)p->col);
-  else
-    SPMV_LAUNCH(exec, codsell_add_words<int32_t>, blocks, CODSELL_THREADS, 0, *s, codsell_source(a), d,
-                (const int32_t *)p->row_ptr, (const int32_t *)p->col);
-  return SPMV_SUCCESS;
+  return spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, codsell_add_words<I>, blocks, CODSELL_THREADS, 0, *s, codsell_source(a), d, (const I *)p->row_ptr,
+                (const I *)p->col);
+    return SPMV_SUCCESS;
+  });
 }
 
 /* Assigns ids to the selected words of the sample, and writes the words to dictionary, unless it is NULL */

@@ -1,68 +1,52 @@
-/* Lists of coordinates: checks of arguments, copies of lists between spaces, memory. */
+/* Lists of coordinates: checks of arguments, copies of lists to the device, memory. */
 #include "coo.h"
-#include <string.h>
+#include "device/memory.h"
 
 int64_t spmv_coo_wide_from = (int64_t)1 << 32;
+
+/* NULL without CUDA: then there is no map, since maps are made on the device */
+static const SpmvCooSlots *const slots = SPMV_DEVICE_SLOTS(spmv_coo_device_slots);
 
 /* ---- memory ---- */
 
 SpmvStatus spmv_coo_hold_map(SpmvCoo *coo, int64_t entries, int with_spare, SpmvExec *exec)
 {
-  const int64_t bytes = spmv_padded_bytes(entries, spmv_coo_position_bytes(coo->wide));
+  const int64_t bytes   = entries * spmv_coo_position_bytes(coo->wide) + 1; /* never NULL */
+  void **const  array[] = {&coo->map, &coo->spare};
 
-  SPMV_TRY(spmv_alloc(exec, exec->space, bytes, "places of the entries of a COO list", &coo->map));
+  SPMV_TRY(spmv_object_hold(&coo->object, exec->space, 1, &bytes, "places of the entries of a COO list", array, exec));
   coo->entries = entries;
-  coo->bytes += bytes;
-  return with_spare ? spmv_alloc(exec, exec->space, bytes, "positions of a COO list", &coo->spare) : SPMV_SUCCESS;
+  if (!with_spare) return SPMV_SUCCESS;
+  return spmv_object_hold(&coo->object, exec->space, 1, &bytes, "positions of a COO list", array + 1, exec);
 }
 
 SpmvStatus spmv_coo_hold_pattern(SpmvCoo *coo, int64_t nnz, SpmvExec *exec)
 {
-  const int64_t index_bytes = spmv_index_bytes(coo->index_type);
-  const int64_t row_bytes   = spmv_padded_bytes(coo->rows + 1, index_bytes),
-                col_bytes   = spmv_padded_bytes(nnz, index_bytes);
-  const int64_t bytes       = row_bytes + col_bytes + spmv_padded_bytes(nnz + 1, spmv_coo_position_bytes(coo->wide));
+  const int64_t I       = spmv_index_bytes(coo->index_type);
+  const int64_t bytes[] = {(coo->rows + 1) * I, nnz * I + 1, (nnz + 1) * spmv_coo_position_bytes(coo->wide)};
+  void **const  array[] = {&coo->row_ptr, &coo->col, &coo->start};
 
   if (coo->index_type == SPMV_I32 && nnz > INT32_MAX)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW,
                      "a COO list makes %lld nonzeros, and indices of 32 bits count to %d: use indices of 64 bits",
                      (long long)nnz, INT32_MAX);
-  SPMV_TRY(spmv_alloc(exec, exec->space, bytes, "pattern of a COO list", &coo->pattern));
-  coo->nnz     = nnz;
-  coo->row_ptr = coo->pattern;
-  coo->col     = (char *)coo->pattern + row_bytes;
-  coo->start   = (char *)coo->col + col_bytes;
-  coo->bytes += bytes;
-  return SPMV_SUCCESS;
+  coo->nnz = nnz;
+  return spmv_object_hold(&coo->object, exec->space, 3, bytes, "pattern of a COO list", array, exec);
 }
 
 SpmvStatus spmv_coo_hold_others(SpmvCooOthers *others, int64_t count, SpmvExec *exec)
 {
-  const int64_t bytes = spmv_padded_bytes(count, spmv_index_bytes(others->index_type));
+  const int64_t index = count * spmv_index_bytes(others->index_type) + 1, bytes[] = {index, index};
+  const int64_t position = count * spmv_coo_position_bytes(others->wide) + 1;
+  void **const  array[]  = {&others->i, &others->j, &others->place};
 
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, 2 * bytes, "entries for other processes", &others->i));
-  others->j = (char *)others->i + bytes;
-  SPMV_TRY(spmv_alloc(exec, exec->space, spmv_padded_bytes(count, spmv_coo_position_bytes(others->wide)),
-                      "places of entries for other processes", &others->place));
   others->count = count;
-  return SPMV_SUCCESS;
+  SPMV_TRY(spmv_object_hold(&others->object, SPMV_HOST, 2, bytes, "entries for other processes", array, exec));
+  return spmv_object_hold(&others->object, exec->space, 1, &position, "places of entries for other processes",
+                          array + 2, exec);
 }
 
 /* ---- arguments ---- */
-
-static const SpmvCooSlots *slots_of(SpmvSpace space)
-{
-  return space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_coo_device_slots) : &spmv_coo_host_slots;
-}
-
-static SpmvStatus check_device(SpmvSpace space, SpmvExec *exec)
-{
-  char reason[SPMV_MESSAGE_MAX];
-
-  if (space == SPMV_DEVICE && spmv_device_count(reason) == 0)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a COO list on the device: %s", reason);
-  return SPMV_SUCCESS;
-}
 
 /* Whether first .. first+count-1 lies in 0 .. all-1 */
 static int lies_in(int64_t first, int64_t count, int64_t all)
@@ -93,8 +77,7 @@ static SpmvStatus check_list(const SpmvCooList *l, SpmvExec *exec)
                      (long long)l->all_rows, (long long)l->all_cols);
   if (l->rows > INT64_MAX / 64)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW, "a COO list: no memory has pointers of %lld rows", (long long)l->rows);
-  SPMV_TRY(check_device(l->space, exec));
-  return check_device(exec->space, exec);
+  return spmv_check_device("a COO list", exec);
 }
 
 SpmvStatus spmv_coo_wrong(const SpmvCooList *l, int64_t position, int64_t i, int64_t j, SpmvExec *exec)
@@ -108,31 +91,29 @@ SpmvStatus spmv_coo_wrong(const SpmvCooList *l, int64_t position, int64_t i, int
                    is_row ? "rows" : "columns");
 }
 
-/* ---- a list in the space of the exec ---- */
+/* ---- a list on the device ---- */
 
-/* *there becomes the list with its arrays in exec->space. If they must be copied, *block holds the copy, else it is
+/* *there becomes the list with its arrays on the device. If they must be copied, *block holds the copy, else it is
    NULL. */
 static SpmvStatus bring(const SpmvCooList *list, SpmvCooList *there, void **block, SpmvExec *exec)
 {
-  const int64_t index_bytes = spmv_index_bytes(list->index_type);
-  const int64_t part_bytes  = spmv_padded_bytes(list->part[0].count, index_bytes);
+  const int64_t I = spmv_index_bytes(list->index_type), n[] = {list->part[0].count * I, list->part[1].count * I};
+  const int64_t bytes[] = {n[0], n[0], n[1], n[1]};
+  void         *to[4];
+  void **const  array[] = {&to[0], &to[1], &to[2], &to[3]};
 
   *there = *list;
   *block = NULL;
-  if (list->space == exec->space) return SPMV_SUCCESS;
-  there->space = exec->space;
-  SPMV_TRY(spmv_alloc(exec, exec->space, 2 * (part_bytes + spmv_padded_bytes(list->part[1].count, index_bytes)),
-                      "copy of a COO list", block));
-  char *at = *block;
+  if (list->space == SPMV_DEVICE) return SPMV_SUCCESS;
+  there->space = SPMV_DEVICE;
+  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_DEVICE, 4, bytes, "copy of a COO list", array, block));
   for (int p = 0; p < 2; p++) {
-    const int64_t bytes = list->part[p].count * index_bytes, step = spmv_padded_bytes(list->part[p].count, index_bytes);
-    there->part[p].i = at;
-    there->part[p].j = at + step;
-    SPMV_TRY(spmv_copy(at, exec->space, list->part[p].i, list->space, bytes, exec));
-    SPMV_TRY(spmv_copy(at + step, exec->space, list->part[p].j, list->space, bytes, exec));
-    at += 2 * step;
+    there->part[p].i = to[2 * p];
+    there->part[p].j = to[2 * p + 1];
+    SPMV_TRY(spmv_copy(to[2 * p], SPMV_DEVICE, list->part[p].i, SPMV_HOST, n[p], exec));
+    SPMV_TRY(spmv_copy(to[2 * p + 1], SPMV_DEVICE, list->part[p].j, SPMV_HOST, n[p], exec));
   }
-  return list->space == SPMV_DEVICE ? spmv_stream_wait(exec) : SPMV_SUCCESS;
+  return SPMV_SUCCESS;
 }
 
 /* ---- patterns and values ---- */
@@ -143,35 +124,23 @@ static SpmvStatus fill(const SpmvCooList *list, SpmvCoo *coo, SpmvExec *exec)
   void       *copy;
   SpmvStatus  status = bring(list, &there, &copy, exec);
 
-  if (!status) status = slots_of(exec->space)->create(&there, coo, exec);
+  if (!status) status = slots->create(&there, coo, exec);
   /* the copy is freed here, and another stream may read the pattern */
-  if (!status && exec->space == SPMV_DEVICE) status = spmv_stream_wait(exec);
-  spmv_exec_free(exec, exec->space, copy);
+  if (!status) status = spmv_stream_wait(exec);
+  spmv_stream_free(exec, copy);
   return status;
 }
 
 SpmvStatus spmv_coo_create(const SpmvCooList *list, SpmvExec *exec, SpmvCoo **out)
 {
-  void *block;
-
-  *out             = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(check_list(list, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, "COO", &block));
-  SpmvCoo *coo = block;
-  memset(coo, 0, sizeof *coo);
-  coo->space      = exec->space;
-  coo->host       = exec->host;
-  coo->device     = exec->device;
+  SPMV_TRY(spmv_object_create(check_list(list, exec), sizeof **out, "COO", exec, out));
+  SpmvCoo *coo    = *out;
   coo->index_type = list->index_type;
   coo->rows       = list->rows;
   coo->cols       = list->outside ? list->all_cols : list->own_cols;
   for (int p = 0; p < 2; p++) coo->count[p] = list->part[p].count;
-  coo->wide               = coo->count[0] + coo->count[1] >= spmv_coo_wide_from;
-  const SpmvStatus status = fill(list, coo, exec);
-  if (status) spmv_coo_destroy(&coo);
-  *out = coo;
-  return status;
+  coo->wide = coo->count[0] + coo->count[1] >= spmv_coo_wide_from;
+  SPMV_OBJECT_MADE(fill(list, coo, exec), spmv_coo_destroy, out);
 }
 
 void spmv_coo_pattern(const SpmvCoo *coo, SpmvPattern *pattern)
@@ -180,7 +149,7 @@ void spmv_coo_pattern(const SpmvCoo *coo, SpmvPattern *pattern)
                            .cols       = coo->cols,
                            .nnz        = coo->nnz,
                            .index_type = coo->index_type,
-                           .space      = coo->space,
+                           .space      = coo->object.space,
                            .row_ptr    = coo->row_ptr,
                            .col        = coo->col};
 }
@@ -189,31 +158,23 @@ SpmvStatus spmv_coo_values(const SpmvCoo *coo, SpmvScalar scalar, const void *v[
                            SpmvExec *exec)
 {
   exec->message[0] = '\0';
-  if (exec->space != coo->space)
+  if (exec->space != coo->object.space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "values of a COO list: its pattern lies in another space");
   if (coo->nnz == 0) return SPMV_SUCCESS;
   if (!csr_values || (coo->count[0] > 0 && !v[0]) || (coo->count[1] > 0 && !v[1]))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "values of a COO list: an array is missing");
-  return slots_of(exec->space)->values(coo, scalar, v, add, csr_values, exec);
+  if (exec->space == SPMV_DEVICE) return slots->values(coo, scalar, v, add, csr_values, exec);
+  spmv_coo_host_values(coo, scalar, v, add, csr_values);
+  return SPMV_SUCCESS;
 }
 
 void spmv_coo_info(const SpmvCoo *coo, int64_t *entries, int64_t *bytes)
 {
   *entries = coo->entries;
-  *bytes   = coo->bytes;
+  *bytes   = coo->object.bytes;
 }
 
-void spmv_coo_destroy(SpmvCoo **coo)
-{
-  if (!coo || !*coo) return;
-  const SpmvAllocator host = (*coo)->host, device = (*coo)->device;
-
-  spmv_free(&host, &device, (*coo)->space, (*coo)->pattern);
-  spmv_free(&host, &device, (*coo)->space, (*coo)->map);
-  spmv_free(&host, &device, (*coo)->space, (*coo)->spare);
-  spmv_free(&host, &device, SPMV_HOST, *coo);
-  *coo = NULL;
-}
+void spmv_coo_destroy(SpmvCoo **coo) { spmv_object_destroy(coo); }
 
 /* ---- off-process entries ---- */
 
@@ -224,30 +185,17 @@ static SpmvStatus fill_others(const SpmvCooList *list, SpmvCooOthers *others, Sp
 
   first.part[1].count = 0; /* received entries are in rows of this process */
   SpmvStatus status   = bring(&first, &there, &copy, exec);
-  if (!status) status = slots_of(exec->space)->others(&there, others, exec);
-  spmv_exec_free(exec, exec->space, copy);
+  if (!status) status = slots->others(&there, others, exec);
+  spmv_stream_free(exec, copy);
   return status;
 }
 
 SpmvStatus spmv_coo_others(const SpmvCooList *list, SpmvExec *exec, SpmvCooOthers **out)
 {
-  void *block;
-
-  *out             = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(check_list(list, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, "COO entries of other processes", &block));
-  SpmvCooOthers *others = block;
-  memset(others, 0, sizeof *others);
-  others->space           = exec->space;
-  others->host            = exec->host;
-  others->device          = exec->device;
-  others->index_type      = list->index_type;
-  others->wide            = list->part[0].count >= spmv_coo_wide_from;
-  const SpmvStatus status = fill_others(list, others, exec);
-  if (status) spmv_coo_others_destroy(&others);
-  *out = others;
-  return status;
+  SPMV_TRY(spmv_object_create(check_list(list, exec), sizeof **out, "COO entries of other processes", exec, out));
+  (*out)->index_type = list->index_type;
+  (*out)->wide       = list->part[0].count >= spmv_coo_wide_from;
+  SPMV_OBJECT_MADE(fill_others(list, *out, exec), spmv_coo_others_destroy, out);
 }
 
 void spmv_coo_others_part(const SpmvCooOthers *others, SpmvCooPart *part)
@@ -258,23 +206,16 @@ void spmv_coo_others_part(const SpmvCooOthers *others, SpmvCooPart *part)
 SpmvStatus spmv_coo_gather(const SpmvCooOthers *others, SpmvScalar scalar, const void *v, void *out, SpmvExec *exec)
 {
   exec->message[0] = '\0';
-  if (exec->space != others->space)
+  if (exec->space != others->object.space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "values for other processes: their places lie in another space");
   if (others->count == 0) return SPMV_SUCCESS;
   if (!v || !out) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "values for other processes: an array is missing");
-  return slots_of(exec->space)->gather(others, scalar, v, out, exec);
+  if (exec->space == SPMV_DEVICE) return slots->gather(others, scalar, v, out, exec);
+  spmv_coo_host_gather(others, scalar, v, out);
+  return SPMV_SUCCESS;
 }
 
-void spmv_coo_others_destroy(SpmvCooOthers **others)
-{
-  if (!others || !*others) return;
-  const SpmvAllocator host = (*others)->host, device = (*others)->device;
-
-  spmv_free(&host, &device, SPMV_HOST, (*others)->i);
-  spmv_free(&host, &device, (*others)->space, (*others)->place);
-  spmv_free(&host, &device, SPMV_HOST, *others);
-  *others = NULL;
-}
+void spmv_coo_others_destroy(SpmvCooOthers **others) { spmv_object_destroy(others); }
 
 /* ---- coordinates of a pattern ---- */
 
@@ -282,9 +223,10 @@ SpmvStatus spmv_coo_coordinates(const SpmvPattern *p, SpmvCooNumbers rows, SpmvC
                                 SpmvExec *exec)
 {
   exec->message[0] = '\0';
-  if (exec->space != p->space)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "coordinates of a pattern: the pattern lies in another space");
+  SPMV_TRY(spmv_check_device("coordinates of a pattern", exec));
+  if (p->space != SPMV_DEVICE)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "coordinates of a pattern: the pattern is not on the device");
   if (p->nnz == 0) return SPMV_SUCCESS;
   if (!i || !j) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "coordinates of a pattern: an array is missing");
-  return slots_of(exec->space)->coordinates(p, rows, cols, i, j, exec);
+  return slots->coordinates(p, rows, cols, i, j, exec);
 }

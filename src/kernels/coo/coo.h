@@ -1,8 +1,8 @@
-/* coo.h - lists of coordinates: the functions that host and device implement separately; coo.c has the common code. */
+/* coo.h - lists of coordinates: the functions that coo.c calls where there is CUDA, and those of maps on the host. */
 #pragma once
 
 #include <spmv_coo.h>
-#include "core/format.h"
+#include "device/object.h"
 
 SPMV_C_BEGIN
 
@@ -10,28 +10,25 @@ SPMV_C_BEGIN
    or uint64_t if the list is too long for uint32_t (wide). The entries of nonzero ("place") p have the positions
    map[start[p]] .. map[start[p+1]-1]. */
 struct SpmvCoo {
-  SpmvSpace     space;
-  SpmvAllocator host, device; /* hooks that allocated its memory and will free it */
-  SpmvIndex     index_type;
-  int           wide;
-  int64_t       rows, cols, nnz, entries, count[2]; /* entries: of map; count: of both parts of the list */
-  void         *row_ptr, *col, *start;              /* [rows+1], [nnz], [nnz+1], all in `pattern` */
-  void         *pattern, *map;                      /* blocks of memory; map has shape [entries] */
-  void         *spare;                              /* of the size of map, only while the device sorts */
-  int64_t       bytes;
+  SpmvObject object;
+  SpmvIndex  index_type;
+  int        wide;
+  int64_t    rows, cols, nnz, entries, count[2]; /* entries: of map; count: of both parts of the list */
+  void      *row_ptr, *col, *start;              /* [rows+1], [nnz], [nnz+1], one block */
+  void      *map;                                /* [entries] */
+  void      *spare;                              /* of the size of map, only while the device sorts */
 };
 
 struct SpmvCooOthers {
-  SpmvSpace     space;
-  SpmvAllocator host, device;
-  SpmvIndex     index_type;
-  int           wide;
-  int64_t       count;
-  void         *i, *j; /* [count], on the host, one block */
-  void         *place; /* [count] positions, in space */
+  SpmvObject object;
+  SpmvIndex  index_type;
+  int        wide;
+  int64_t    count;
+  void      *i, *j; /* [count], on the host, one block */
+  void      *place; /* [count] positions, where the object is */
 };
 
-/* The list must be in the space of the exec. After a failure the caller frees what the function has allocated. */
+/* The device's functions. The list is on the device. */
 typedef struct {
   SpmvStatus (*create)(const SpmvCooList *, SpmvCoo *, SpmvExec *);
   SpmvStatus (*values)(const SpmvCoo *, SpmvScalar, const void *v[2], int add, void *csr_values, SpmvExec *);
@@ -41,7 +38,11 @@ typedef struct {
                             SpmvExec *);
 } SpmvCooSlots;
 
-extern const SpmvCooSlots spmv_coo_host_slots, spmv_coo_device_slots;
+extern const SpmvCooSlots spmv_coo_device_slots;
+
+/* Values from maps that were copied to the host; coo_host.c */
+void spmv_coo_host_values(const SpmvCoo *, SpmvScalar, const void *v[2], int add, void *csr_values);
+void spmv_coo_host_gather(const SpmvCooOthers *, SpmvScalar, const void *v, void *out);
 
 /* Lists with at least this many entries have wide positions; tests lower it */
 extern int64_t spmv_coo_wide_from;

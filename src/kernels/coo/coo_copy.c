@@ -28,29 +28,16 @@ static SpmvStatus fill(const SpmvCoo *from, SpmvCoo *coo, SpmvExec *exec)
                           {coo->row_ptr, from->row_ptr, (from->rows + 1) * index},
                           {coo->col, from->col, from->nnz * index},
                           {coo->start, from->start, (from->nnz + 1) * position}};
-  return copy_arrays(4, arrays, from->space, exec);
+  return copy_arrays(4, arrays, from->object.space, exec);
 }
 
 SpmvStatus spmv_coo_copy(const SpmvCoo *from, SpmvExec *exec, SpmvCoo **out)
 {
-  void *block;
-
-  *out             = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, "COO", &block));
-  SpmvCoo *coo            = block;
-  *coo                    = (SpmvCoo){.space      = exec->space,
-                                      .host       = exec->host,
-                                      .device     = exec->device,
-                                      .index_type = from->index_type,
-                                      .wide       = from->wide,
-                                      .rows       = from->rows,
-                                      .cols       = from->cols,
-                                      .count      = {from->count[0], from->count[1]}};
-  const SpmvStatus status = fill(from, coo, exec);
-  if (status) spmv_coo_destroy(&coo);
-  *out = coo;
-  return status;
+  SPMV_TRY(spmv_object_create(SPMV_SUCCESS, sizeof **out, "COO", exec, out));
+  const SpmvObject own = (*out)->object;
+  **out                = *from;
+  (*out)->object       = own;
+  SPMV_OBJECT_MADE(fill(from, *out, exec), spmv_coo_destroy, out);
 }
 
 static SpmvStatus fill_others(const SpmvCooOthers *from, SpmvCooOthers *others, SpmvExec *exec)
@@ -61,24 +48,13 @@ static SpmvStatus fill_others(const SpmvCooOthers *from, SpmvCooOthers *others, 
   memcpy(others->i, from->i, (size_t)index);
   memcpy(others->j, from->j, (size_t)index);
   const Array places = {others->place, from->place, from->count * spmv_coo_position_bytes(from->wide)};
-  return copy_arrays(1, &places, from->space, exec);
+  return copy_arrays(1, &places, from->object.space, exec);
 }
 
 SpmvStatus spmv_coo_others_copy(const SpmvCooOthers *from, SpmvExec *exec, SpmvCooOthers **out)
 {
-  void *block;
-
-  *out             = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, "COO entries of other processes", &block));
-  SpmvCooOthers *others   = block;
-  *others                 = (SpmvCooOthers){.space      = exec->space,
-                                            .host       = exec->host,
-                                            .device     = exec->device,
-                                            .index_type = from->index_type,
-                                            .wide       = from->wide};
-  const SpmvStatus status = fill_others(from, others, exec);
-  if (status) spmv_coo_others_destroy(&others);
-  *out = others;
-  return status;
+  SPMV_TRY(spmv_object_create(SPMV_SUCCESS, sizeof **out, "COO entries of other processes", exec, out));
+  (*out)->index_type = from->index_type;
+  (*out)->wide       = from->wide;
+  SPMV_OBJECT_MADE(fill_others(from, *out, exec), spmv_coo_others_destroy, out);
 }

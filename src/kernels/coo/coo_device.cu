@@ -2,10 +2,7 @@
    columns and rows allow. The sorts carry positions along, by which rows and columns are read from the list. */
 #include "coo_device.cuh"
 #include "coo_tile.cuh"
-#include "device/arena.cuh"
-#include "device/search.cuh"
 #include "device/staging.h"
-#include <cub/device/device_radix_sort.cuh>
 #include <utility>
 
 namespace
@@ -99,7 +96,7 @@ struct Sorting {
     SpmvScopedArena temporary(exec);
 
     SPMV_CUB(exec, &temporary.arena,
-             cub::DeviceRadixSort::SortPairs(scratch, bytes, key, position, n, 0, spmv_bits_of(below),
+             cub::DeviceRadixSort::SortPairs(scratch, bytes, key, position, n, 0, spmv_sort_bits(below),
                                              (cudaStream_t)exec->stream));
     return SPMV_SUCCESS;
   }
@@ -162,13 +159,13 @@ __global__ void __launch_bounds__(THREADS)
   if (blockIdx.x == 0 && threadIdx.x == 0) start[nnz] = (P)n;
 }
 
-template <typename I, typename Key, typename P>
-__global__ void __launch_bounds__(THREADS)
-    spmv_coo_row_ptr(const Key *row_of, const P *start, int64_t nnz, int64_t rows, I *row_ptr)
-{
-  const int64_t r = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  if (r <= rows) row_ptr[r] = (I)spmv_first_not_below(nnz, r, [&](int64_t p) { return (int64_t)row_of[start[p]]; });
-}
+/* The row of each nonzero: that of its first entry */
+template <typename Key, typename P>
+struct RowOf {
+  const Key         *row;
+  const P           *start;
+  __device__ int64_t operator()(int64_t p) const { return (int64_t)row[start[p]]; }
+};
 
 template <typename I, typename Key, typename P>
 SpmvStatus make_pattern(Sorting<Key, P> &s, SpmvScopedArena *room, SpmvNumbers<1> *sums, SpmvCoo *coo, SpmvExec *exec)
@@ -185,9 +182,7 @@ SpmvStatus make_pattern(Sorting<Key, P> &s, SpmvScopedArena *room, SpmvNumbers<1
   SPMV_TRY(spmv_coo_hold_pattern(coo, nnz, exec));
   SPMV_LAUNCH(exec, (spmv_coo_fill<I, Key, P>), tiles, THREADS, 0, heads, s.n, sums, nnz, (I *)coo->col,
               (P *)coo->start);
-  SPMV_LAUNCH(exec, (spmv_coo_row_ptr<I, Key, P>), spmv_blocks(coo->rows + 1, THREADS), THREADS, 0, heads.row,
-              (const P *)coo->start, nnz, coo->rows, (I *)coo->row_ptr);
-  return SPMV_SUCCESS;
+  return spmv_row_starts_by(RowOf<Key, P>{heads.row, (const P *)coo->start}, nnz, coo->rows, (I *)coo->row_ptr, exec);
 }
 
 SpmvStatus empty_pattern(SpmvCoo *coo, SpmvExec *exec)
@@ -216,7 +211,7 @@ SpmvStatus create_typed(const SpmvCooList *l, SpmvCoo *coo, SpmvExec *exec)
   Sorting<Key, P> s = {cub::DoubleBuffer<Key>(key, key + n), cub::DoubleBuffer<P>((P *)coo->map, (P *)coo->spare), n};
   SPMV_TRY((sort_entries<I>(*l, sums, coo->cols, &s, exec)));
   if (s.position.Current() != coo->map) std::swap(coo->map, coo->spare);
-  spmv_exec_free(exec, SPMV_DEVICE, coo->spare);
+  spmv_object_drop(&coo->object, coo->spare, exec);
   coo->spare = nullptr;
   return make_pattern<I>(s, &room, sums, coo, exec);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "coo.h"
-#include "device/launch.cuh"
+#include "device/csr.cuh"
 
 /* coo_device_values.cu */
 SpmvStatus spmv_coo_device_values(const SpmvCoo *, SpmvScalar, const void *v[2], int add, void *csr_values, SpmvExec *);

@@ -65,13 +65,6 @@ __global__ void __launch_bounds__(THREADS, spmv_resident_blocks(THREADS, RESIDEN
 }
 
 template <typename P, typename S>
-__global__ void __launch_bounds__(THREADS) spmv_coo_pack(int64_t n, const P *place, const S *from, S *to)
-{
-  const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  if (k < n) to[k] = from[place[k]];
-}
-
-template <typename P, typename S>
 SpmvStatus sum_up(const SpmvCoo *coo, const void *v[2], int add, void *values, SpmvExec *exec)
 {
   const Parts<S> parts  = {(const S *)v[0], (const S *)v[1], coo->count[0]};
@@ -86,9 +79,7 @@ SpmvStatus sum_up(const SpmvCoo *coo, const void *v[2], int add, void *values, S
 template <typename P, typename S>
 SpmvStatus pack(const SpmvCooOthers *others, const void *v, void *out, SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, (spmv_coo_pack<P, S>), spmv_blocks(others->count, THREADS), THREADS, 0, others->count,
-              (const P *)others->place, (const S *)v, (S *)out);
-  return SPMV_SUCCESS;
+  return spmv_take((const P *)others->place, (const S *)v, others->count, (S *)out, exec);
 }
 
 /* f<P, S>(...) by the width of positions and the type of values */

@@ -1,5 +1,5 @@
-/* Tests of lists of coordinates on the host and on the device: patterns, values and off-process entries, compared with
-   results from qsort() and sequential additions. */
+/* Tests of lists of coordinates: patterns, values and off-process entries, compared with results from qsort() and
+   sequential additions. Values and packed entries also on the host, from copies of the maps. They need a device. */
 #include "coo_test.h"
 #include "aggregate/aggregate_test.h"
 #include "coo.h"
@@ -11,13 +11,11 @@
   #include <cuda_runtime_api.h>
 #endif
 
-static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
-
 static void note(const char *what, const CooCase *c, const SpmvCooList *l, const SpmvExec *exec)
 {
   char text[2 * SPMV_MESSAGE_MAX];
 
-  snprintf(text, sizeof text, "%s of the list \"%s\": columns %s, list in space %d, work in space %d: %s", what,
+  snprintf(text, sizeof text, "%s of the list \"%s\": columns %s, list in space %d, values in space %d: %s", what,
            c->name, l->outside ? "outside" : "inside", (int)l->space, (int)exec->space, exec->message);
   unit_check(0, __FILE__, __LINE__, text);
 }
@@ -29,32 +27,41 @@ static int64_t index_at(SpmvIndex index, const void *array, int64_t k)
 
 /* ---- patterns and values ---- */
 
-static void check_list(const CooCase *c, const SpmvCooList *l, SpmvSpace space)
+static void check_values(const CooCase *c, const SpmvCooList *l, const SpmvCoo *coo, SpmvExec *exec)
 {
-  SpmvExec exec;
-  SpmvCoo *coo;
+  for (int scalar = SPMV_F64; scalar <= SPMV_F32; scalar++)
+    for (int add = 0; add <= 1; add++) {
+      CooCsr expected = coo_expected(c, l, (SpmvScalar)scalar, add);
+      CooCsr got      = coo_got(c, coo, (SpmvScalar)scalar, add, exec);
+      if (!coo_csr_same(&expected, &got)) note(add ? "sums" : "values", c, l, exec);
+      coo_csr_free(&expected);
+      coo_csr_free(&got);
+    }
+}
 
-  spmv_exec_init(&exec, space);
+static void check_list(const CooCase *c, const SpmvCooList *l)
+{
+  SpmvExec exec, host;
+  SpmvCoo *coo, *copy;
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_exec_init(&host, SPMV_HOST);
   if (spmv_coo_create(l, &exec, &coo)) {
     note("no pattern", c, l, &exec);
     return;
   }
-  for (int scalar = SPMV_F64; scalar <= SPMV_F32; scalar++)
-    for (int add = 0; add <= 1; add++) {
-      CooCsr expected = coo_expected(c, l, (SpmvScalar)scalar, add);
-      CooCsr got      = coo_got(c, coo, (SpmvScalar)scalar, add, &exec);
-      if (!coo_csr_same(&expected, &got)) note(add ? "sums" : "values", c, l, &exec);
-      coo_csr_free(&expected);
-      coo_csr_free(&got);
-    }
+  check_values(c, l, coo, &exec);
+  if (spmv_coo_copy(coo, &host, &copy)) note("no copy", c, l, &host);
+  else check_values(c, l, copy, &host);
+  spmv_coo_destroy(&copy);
   spmv_coo_destroy(&coo);
-  UNIT_CHECK(!coo);
+  UNIT_CHECK(!coo && !copy);
 }
 
 /* ---- coordinates of a pattern ---- */
 
-/* Numbers of n rows or columns in the space of the exec: 0, 3, 6, ... */
-static void *spread_numbers(int64_t n, SpmvIndex index, SpmvSpace space)
+/* Numbers of n rows or columns on the device: 0, 3, 6, ... */
+static void *spread_numbers(int64_t n, SpmvIndex index)
 {
   const int64_t bytes = spmv_index_bytes(index);
   char         *here  = calloc((size_t)n + 1, (size_t)bytes);
@@ -62,7 +69,7 @@ static void *spread_numbers(int64_t n, SpmvIndex index, SpmvSpace space)
   for (int64_t k = 0; k < n; k++)
     if (index == SPMV_I64) ((int64_t *)here)[k] = 3 * k;
     else ((int32_t *)here)[k] = (int32_t)(3 * k);
-  void *there = test_put(space, here, n * bytes);
+  void *there = test_put(SPMV_DEVICE, here, n * bytes);
   free(here);
   return there;
 }
@@ -76,35 +83,35 @@ static int same_coordinates(const CooCsr *csr, const void *i, const void *j, Spm
   return 1;
 }
 
-static void check_coordinates(const CooCase *c, const SpmvCooList *l, SpmvSpace space)
+static void check_coordinates(const CooCase *c, const SpmvCooList *l)
 {
   CooCsr      expected = coo_expected(c, l, SPMV_F64, 0);
   SpmvExec    exec;
   SpmvCoo    *coo;
   SpmvPattern p;
 
-  spmv_exec_init(&exec, space);
+  spmv_exec_init(&exec, SPMV_DEVICE);
   if (spmv_coo_create(l, &exec, &coo)) note("no pattern", c, l, &exec);
   else {
     spmv_coo_pattern(coo, &p);
     const int64_t bytes = p.nnz * spmv_index_bytes(p.index_type);
-    void         *rows  = spread_numbers(p.rows, p.index_type, space);
-    void         *cols  = spread_numbers(p.cols, p.index_type, space);
+    void         *rows  = spread_numbers(p.rows, p.index_type);
+    void         *cols  = spread_numbers(p.cols, p.index_type);
     /* numbers as they are, from 7 on, and from an array */
     const SpmvCooNumbers of_rows[] = {{NULL, 0}, {NULL, 7}, {rows, 0}}, of_cols[] = {{NULL, 0}, {NULL, 7}, {cols, 0}};
     for (int way = 0; way < 3; way++) {
-      void            *i = test_put(space, NULL, bytes), *j = test_put(space, NULL, bytes);
+      void            *i = test_put(SPMV_DEVICE, NULL, bytes), *j = test_put(SPMV_DEVICE, NULL, bytes);
       void            *i_here = calloc((size_t)bytes + 1, 1), *j_here = calloc((size_t)bytes + 1, 1);
       const SpmvStatus status = spmv_coo_coordinates(&p, of_rows[way], of_cols[way], i, j, &exec);
-      test_take(space, i, i_here, bytes);
-      test_take(space, j, j_here, bytes);
+      test_take(SPMV_DEVICE, i, i_here, bytes);
+      test_take(SPMV_DEVICE, j, j_here, bytes);
       if (status || !same_coordinates(&expected, i_here, j_here, p.index_type, way == 1 ? 7 : 0, way == 2 ? 3 : 1))
         note("coordinates", c, l, &exec);
       free(i_here);
       free(j_here);
     }
-    test_take(space, rows, NULL, 0);
-    test_take(space, cols, NULL, 0);
+    test_take(SPMV_DEVICE, rows, NULL, 0);
+    test_take(SPMV_DEVICE, cols, NULL, 0);
     spmv_coo_destroy(&coo);
   }
   coo_csr_free(&expected);
@@ -152,16 +159,17 @@ static int64_t wrong_values(const CooCase *c, const SpmvCooOthers *others, const
   return wrong;
 }
 
-static void check_others(const CooCase *c, const SpmvCooList *l, SpmvSpace space)
+static void check_others(const CooCase *c, const SpmvCooList *l)
 {
   Sent          *sent = calloc((size_t)c->count[0] + 1, sizeof *sent);
   const int64_t  n    = expected_others(c, l, sent);
-  SpmvCooOthers *others;
+  SpmvCooOthers *others, *copy;
   SpmvCooPart    part;
-  SpmvExec       exec;
+  SpmvExec       exec, host;
   int64_t        wrong = 0;
 
-  spmv_exec_init(&exec, space);
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_exec_init(&host, SPMV_HOST);
   if (spmv_coo_others(l, &exec, &others)) note("no entries of others", c, l, &exec);
   else {
     spmv_coo_others_part(others, &part);
@@ -169,11 +177,14 @@ static void check_others(const CooCase *c, const SpmvCooList *l, SpmvSpace space
     for (int64_t k = 0; k < n && !wrong; k++)
       wrong += index_at(l->index_type, part.i, k) != sent[k].i ||
                index_at(l->index_type, part.j, k) != c->j[sent[k].position];
+    wrong += spmv_coo_others_copy(others, &host, &copy) != SPMV_SUCCESS;
     for (int scalar = SPMV_F64; scalar <= SPMV_F32 && !wrong; scalar++)
-      wrong += wrong_values(c, others, sent, n, (SpmvScalar)scalar, &exec);
+      wrong += wrong_values(c, others, sent, n, (SpmvScalar)scalar, &exec) +
+               wrong_values(c, copy, sent, n, (SpmvScalar)scalar, &host);
     if (wrong) note("entries of others", c, l, &exec);
     spmv_coo_others_destroy(&others);
-    UNIT_CHECK(!others);
+    spmv_coo_others_destroy(&copy);
+    UNIT_CHECK(!others && !copy);
   }
   free(sent);
 }
@@ -182,20 +193,18 @@ static void check_others(const CooCase *c, const SpmvCooList *l, SpmvSpace space
 
 static void check_case(const CooCase *c, CooWindow window, SpmvIndex index)
 {
-  for (int list = SPMV_HOST; list <= last_space(); list++) {
+  for (int list = SPMV_HOST; list <= SPMV_DEVICE; list++) {
     CooPlaced p = coo_place(c, window, index, (SpmvSpace)list);
-    for (int space = SPMV_HOST; space <= last_space(); space++) {
-      check_list(c, &p.list, (SpmvSpace)space);
-      if (coo_case_is_low(c) && c->all_cols < 1 << 24) check_coordinates(c, &p.list, (SpmvSpace)space);
-      check_others(c, &p.list, (SpmvSpace)space);
-    }
+    check_list(c, &p.list);
+    if (coo_case_is_low(c) && c->all_cols < 1 << 24) check_coordinates(c, &p.list);
+    check_others(c, &p.list);
     coo_unplace(&p);
   }
 }
 
 static void check_all(SpmvIndex index)
 {
-  for (int n = 0; n < coo_case_count(); n++) {
+  for (int n = 0; n < coo_case_count() && spmv_device_count(NULL); n++) {
     CooCase c = coo_case(n);
     for (int window = COO_WHOLE; window < COO_WINDOWS; window++)
       if ((index == SPMV_I64 || coo_case_is_short(&c)) && (window != COO_WHOLE || coo_case_is_low(&c)))

@@ -1,10 +1,11 @@
-/* Validation of CSR patterns on the host, by several threads if there are many nonzeros. */
-#include "format.h"
+/* CSR patterns on the host: validation, by several threads if there are many nonzeros, and the transpose. */
+#include "csr.h"
 #include "row_shares.h"
+#include <string.h>
 
 #define SPMV_BODY "core/csr_body.inc"
 #define SPMV_INDEX_ONLY
-#include "core/instantiate.h"
+#include "instantiate.h"
 
 typedef struct {
   const SpmvPattern *pattern;
@@ -42,4 +43,11 @@ SpmvStatus spmv_pattern_check(const SpmvPattern *p, SpmvExec *exec)
   if (!p->row_ptr || (p->nnz > 0 && !p->col)) return spmv_fail(exec, SPMV_ERR_MATRIX, "row_ptr or col is NULL");
   SPMV_TRY(p->index_type == SPMV_I64 ? check_ends_i64(p, exec) : check_ends_i32(p, exec));
   return check_rows(p, exec);
+}
+
+void spmv_transpose_on_host(const SpmvPattern *p, void *row_ptr, void *col, SpmvScalar scalar, const void *values,
+                            void *moved)
+{
+  if (p->index_type == SPMV_I64) transpose_i64(p, row_ptr, col, scalar, values, moved);
+  else transpose_i32(p, row_ptr, col, scalar, values, moved);
 }

@@ -4,7 +4,7 @@
 #include <spmv_values.h>
 
 #define SPMV_BODY "core/host_change.inc"
-#include "core/instantiate.h"
+#include "instantiate.h"
 
 typedef struct {
   const SpmvPattern *pattern;

@@ -13,7 +13,7 @@
 #define SPMV_ISA_LEVEL   0
 #define SPMV_ISA_NAME(f) f##_base
 #define SPMV_BODY        SPMV_ISA_BODY
-#include "core/instantiate.h"
+#include "instantiate.h"
 #undef SPMV_ISA_LEVEL
 #undef SPMV_ISA_NAME
 
@@ -25,7 +25,7 @@ SPMV_BEGIN_AVX2
   #define SPMV_ISA_LEVEL   1
   #define SPMV_ISA_NAME(f) f##_avx2
   #define SPMV_BODY        SPMV_ISA_BODY
-  #include "core/instantiate.h"
+  #include "instantiate.h"
   #undef SPMV_ISA_LEVEL
   #undef SPMV_ISA_NAME
 SPMV_END_ISA
@@ -37,7 +37,7 @@ SPMV_BEGIN_AVX512
   #define SPMV_ISA_LEVEL   2
   #define SPMV_ISA_NAME(f) f##_avx512
   #define SPMV_BODY        SPMV_ISA_BODY
-  #include "core/instantiate.h"
+  #include "instantiate.h"
   #undef SPMV_ISA_LEVEL
   #undef SPMV_ISA_NAME
 SPMV_END_ISA

@@ -104,11 +104,26 @@ static SpmvStatus bad_number(const SpmvOptionDesc *desc, double value, double mi
   return SPMV_ERR_OPTION;
 }
 
+static int is_of_paper(const SpmvFormat *format, int i, double value)
+{
+  return format->paper_from && format->paper_from[i] > 0 && value >= format->paper_from[i];
+}
+
+int spmv_options_of_paper(const SpmvOptions *options)
+{
+  const SpmvFormat *format = options->format;
+  int               found  = 0;
+
+  for (int i = 0; format->options && format->options[i].key; i++) found |= is_of_paper(format, i, options->value[i]);
+  return found;
+}
+
 SpmvStatus spmv_options_set(SpmvOptions *options, const char *key, double value, char message[SPMV_MESSAGE_MAX])
 {
   int                   i = find(options, key);
   const SpmvOptionDesc *desc;
   double                min, max;
+  char                  text[64];
 
   if (i < 0) return unknown_key(options, key, message);
   desc = &options->format->options[i];
@@ -116,6 +131,14 @@ SpmvStatus spmv_options_set(SpmvOptions *options, const char *key, double value,
   max  = desc->kind == SPMV_OPTION_ENUM ? choice_count(desc) - 1 : desc->kind == SPMV_OPTION_BOOL ? 1 : desc->max;
   if (!(value >= min && value <= max) || (desc->kind != SPMV_OPTION_REAL && value != floor(value)))
     return bad_number(desc, value, min, max, message);
+  if (is_of_paper(options->format, i, value) && !spmv_format_paper(options->format)) {
+    spmv_option_text(desc, value, text, sizeof text);
+    snprintf(message, SPMV_MESSAGE_MAX,
+             "option %s: %s is for comparison with a paper, and this library was built without papers: build it with "
+             "-DPETSCPACK_PAPERS=ON",
+             desc->key, text);
+    return SPMV_ERR_OPTION;
+  }
   options->value[i] = value;
   return SPMV_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* Distribution of row ranges over threads of the host. */
 #include "row_shares.h"
+#include "csr.h"
 #include "threads.h"
 
 enum { NONZEROS_OF_A_THREAD = 1 << 18 /* with fewer, the work ends before another thread has started */ };
@@ -20,11 +21,7 @@ static int64_t row_at(const SpmvPattern *p, int64_t position)
 {
   int64_t low = 0, high = p->rows;
 
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (row_begin(p, middle) < position) low = middle + 1;
-    else high = middle;
-  }
+  SPMV_BISECT(low, high, middle, row_begin(p, middle) < position);
   return low;
 }
 

@@ -1,6 +1,6 @@
 /* Tests of threads.h: each share is done exactly once, for any number of threads and of concurrent callers. */
 #include "unit.h"
-#include "core/threads.h"
+#include "threads.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

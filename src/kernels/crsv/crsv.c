@@ -87,16 +87,20 @@ static const SpmvSlots host_slots = {
 
 static const char *const nt_choices[]      = {"auto", "rule", "1", "2", "4", "8", "16", "32", NULL};
 static const char *const variant_choices[] = {"all", "no_readonly", "outer_loop", "shared", NULL};
+static const char *const device_options[]  = {"nt", "variant", NULL};
 
 static const SpmvOptionDesc crsv_options[] = {
     {"nt", SPMV_OPTION_ENUM, CRSV_NT_AUTO, 0, 0, nt_choices, "threads per row on a GPU",
      "threads per row on a GPU: auto streams the matrix and splits long rows, rule is the paper's, the "
      "power of two next to the mean row length"},
     {"variant", SPMV_OPTION_ENUM, CRSV_ALL, 0, 0, variant_choices, "for comparison",
-     "with nt other than auto: the paper's kernel without one of its improvements, to compare: without the read-only "
-     "path, with a loop over rows, or adding up in shared memory"},
+     "the paper's kernel (nt=rule unless nt is given) without one of its improvements, to compare: without the "
+     "read-only path, with a loop over rows, or adding up in shared memory"},
     {.key = NULL},
 };
+
+static const double paper_from[SPMV_OPTIONS_MAX] = {
+    [CRSV_OPTION_NT] = CRSV_NT_RULE, [CRSV_OPTION_VARIANT] = CRSV_NO_READONLY};
 
 /*MC
    MATAIJCRSV = "aijcrsv" - A sparse matrix whose product works on the plain CSR arrays that `MATAIJ` holds, with
@@ -121,11 +125,13 @@ static const SpmvOptionDesc crsv_options[] = {
 .seealso: `MatAIJFmtSetOption()`, `MATAIJRBP`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_crsv = {
-    .abi     = SPMV_ABI,
-    .borrows = 1,
-    .name    = "crsv",
-    .summary = "CRS-vector: plain CSR, several lanes per row",
-    .options = crsv_options,
-    .host    = &host_slots,
-    .device  = SPMV_DEVICE_SLOTS(crsv_device_slots),
+    .abi            = SPMV_ABI,
+    .borrows        = 1,
+    .name           = "crsv",
+    .summary        = "CRS-vector: plain CSR, several lanes per row",
+    .options        = crsv_options,
+    .device_options = device_options,
+    .host           = &host_slots,
+    .device         = SPMV_DEVICE_SLOTS(crsv_device_slots),
+    .paper_from     = paper_from,
 };

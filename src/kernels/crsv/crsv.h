@@ -5,7 +5,7 @@
 */
 #pragma once
 
-#include "core/format.h"
+#include "plan/plan.h"
 
 SPMV_C_BEGIN
 
@@ -15,7 +15,7 @@ enum { CRSV_OPTION_NT, CRSV_OPTION_VARIANT };
 /* Choices of nt; CRSV_NT_1 + k means 2^k threads per row, up to 32 */
 typedef enum { CRSV_NT_AUTO, CRSV_NT_RULE, CRSV_NT_1 } CrsvNt;
 
-/* Choices of variant: the paper's kernel, complete or without one of its improvements */
+/* Choices of variant: the paper's kernel (papers/crsv_published_device.cu), complete or without one of its improvements */
 typedef enum { CRSV_ALL, CRSV_NO_READONLY, CRSV_OUTER_LOOP, CRSV_SHARED } CrsvVariant;
 
 /* A plan in host memory; crsv_device.cuh has the plan in device memory */

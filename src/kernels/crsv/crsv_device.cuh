@@ -1,14 +1,14 @@
 /*
   crsv_device.cuh - the plan of format crsv on the device, and the steps that make it.
 
-  A plan borrows arrays of the CSR that lie on the device, and uploads arrays that lie on the host. For nt = auto it
-  adds a table of blocks: block b of the streaming kernel owns the rows i with row_ptr[i] + i in [b share, (b+1) share),
+  A plan borrows arrays of the CSR that lie on the device, and uploads arrays that lie on the host. It adds a table of blocks: block b of the streaming kernel owns the rows i with row_ptr[i] + i in [b share, (b+1) share),
   which bounds both its rows and its nonzeros. A row that exceeds the capacity of its block is a long row, and is cut
   into pieces instead.
 */
 #pragma once
 
-#include "../device/vector.cuh"
+#include "device/long_rows.cuh"
+#include "device/products.cuh"
 #include "crsv.h"
 
 enum {
@@ -50,13 +50,7 @@ struct CrsvPiece {
   int32_t count, slot;
 };
 
-/* A long row of several pieces: the sums at slot .. slot+count-1 */
-struct CrsvLongRow {
-  int64_t row;
-  int32_t slot, count;
-};
-
-/* Counts that size the arrays of a plan; all 0 unless nt = auto */
+/* Counts that size the arrays of a plan; all 0 for the kernel of the paper */
 struct CrsvCounts {
   int64_t share; /* row i belongs to block (row_ptr[i] + i) / share, which bounds the nonzeros and rows of a block */
   int64_t blocks, pieces, slots, long_rows;
@@ -64,13 +58,12 @@ struct CrsvCounts {
 
 typedef struct {
   SpmvPlan     base;                               /* first */
-  const void  *row_ptr, *col, *values;             /* on the device */
+  const void  *row_ptr, *col;                      /* on the device, as base.values[0] */
   void        *own_row_ptr, *own_col, *own_values; /* uploads; NULL when borrowed */
-  int          lanes;                              /* threads per row; 0: the streaming kernel */
   CrsvCounts   counts;
   CrsvBlock   *blocks;    /* [counts.blocks] */
   CrsvPiece   *pieces;    /* [counts.pieces] */
-  CrsvLongRow *long_rows; /* [counts.long_rows] */
+  SpmvLongRow *long_rows; /* [counts.long_rows]: those of several pieces */
 } CrsvDevicePlan;
 
 /* Counts blocks and pieces of a pattern that lies on the device */
@@ -78,12 +71,9 @@ SpmvStatus crsv_count(const SpmvPattern *, CrsvCounts *, SpmvExec *);
 /* Fills the tables of a plan; its row_ptr must be set */
 SpmvStatus crsv_fill_tables(CrsvDevicePlan *, SpmvExec *);
 
-SpmvStatus crsv_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                            SpmvExec *);
-SpmvStatus crsv_device_step(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
-/* Only for plans with the streaming kernel */
-SpmvStatus crsv_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
-                                    const void *beta, void *y, void *work, SpmvExec *);
-/* The product by blocks and pieces */
-template <typename I, typename S, typename V, typename OUT>
-SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V, OUT> &, void *work, SpmvExec *);
+/* Products; crsv_device_stream.cu */
+struct CrsvMultiply {
+  template <typename V, typename OUT>
+  static SpmvStatus run(const SpmvPlan *, const V *const values[2], const void *x, const OUT &, void *work, SpmvExec *);
+};
+extern template struct SpmvProducts<CrsvMultiply>;

@@ -1,13 +1,11 @@
 /*
-  crsv_device_stream.cu - the streaming product of format crsv.
+  crsv_device_stream.cu - the products of format crsv on the device.
 
   A thread block multiplies the nonzeros of its rows, a few per thread. A thread issues the loads of all its values and
   columns before the first load of x, and all loads of x before the first multiplication. The products go to shared
   memory, where `lanes` threads add up each row. The first thread blocks of the grid sum the pieces of long rows
   instead; a second kernel adds up the sums of pieces.
 */
-#include "../device/overlap.cuh"
-#include "../device/vector.cuh"
 #include "crsv_device.cuh"
 #include <type_traits>
 
@@ -156,42 +154,24 @@ __global__ void __launch_bounds__(CRSV_THREADS, crsv_resident_blocks<I>())
   if (b.uneven) add_longer_rows(products, b, a.out);
 }
 
-template <typename S, typename OUT>
-__global__ void __launch_bounds__(CRSV_THREADS)
-    crsv_sum_pieces(const CrsvLongRow *__restrict__ long_rows, const S *__restrict__ work, OUT out)
-{
-  const CrsvLongRow r   = long_rows[blockIdx.x];
-  S                 sum = 0;
-
-  spmv_let_next_begin();
-  spmv_wait_for_previous(work, out.y);
-  for (int i = threadIdx.x; i < r.count; i += CRSV_THREADS) sum += __ldca(work + r.slot + i);
-  sum = spmv_add_block<CRSV_THREADS>(sum);
-  if (threadIdx.x == 0) out.put(r.row, sum);
-}
 } // namespace
 
-template <typename I, typename S, typename V, typename OUT>
-SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *plan, const CrsvCsr<I, S, V, OUT> &a, void *work, SpmvExec *exec)
+template <typename V, typename OUT>
+SpmvStatus CrsvMultiply::run(const SpmvPlan *base, const V *const values[2], const void *x, const OUT &out, void *work,
+                             SpmvExec *exec)
 {
-  const CrsvCounts &c = plan->counts;
+  typedef typename OUT::Scalar S;
+  const CrsvDevicePlan        *plan = (const CrsvDevicePlan *)base;
+  const CrsvCounts            &c    = plan->counts;
 
-  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S, V, OUT>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks,
-                         plan->pieces, (int)c.pieces, (S *)work);
-  SPMV_LAUNCH_OVERLAPPED(exec, (crsv_sum_pieces<S, OUT>), c.long_rows, CRSV_THREADS, 0, plan->long_rows,
-                         (const S *)work, a.out);
-  return SPMV_SUCCESS;
+  return spmv_with_index(base->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index)     I;
+    const CrsvCsr<I, S, V, OUT> a = {(const I *)plan->row_ptr, (const I *)plan->col, values[0], (const S *)x, out};
+
+    SPMV_LAUNCH_OVERLAPPED(exec, (crsv_stream<I, S, V, OUT>), c.pieces + c.blocks, CRSV_THREADS, 0, a, plan->blocks,
+                           plan->pieces, (int)c.pieces, (S *)work);
+    return spmv_add_long_rows<CRSV_THREADS, 1>(plan->long_rows, c.long_rows, (const S *)work, out, exec);
+  });
 }
 
-#define STREAM(I, S, V, OUT)                                                                                           \
-  template SpmvStatus crsv_multiply_stream(const CrsvDevicePlan *, const CrsvCsr<I, S, V, OUT<S>> &, void *, SpmvExec *)
-STREAM(int32_t, float, float, SpmvSum);
-STREAM(int32_t, double, double, SpmvSum);
-STREAM(int32_t, double, float, SpmvSum);
-STREAM(int64_t, float, float, SpmvSum);
-STREAM(int64_t, double, double, SpmvSum);
-STREAM(int64_t, double, float, SpmvSum);
-STREAM(int32_t, float, float, SpmvSmooth);
-STREAM(int32_t, double, double, SpmvSmooth);
-STREAM(int64_t, float, float, SpmvSmooth);
-STREAM(int64_t, double, double, SpmvSmooth);
+template struct SpmvProducts<CrsvMultiply>;

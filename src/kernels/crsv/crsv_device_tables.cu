@@ -1,43 +1,28 @@
 /* crsv_device_tables.cu - the tables of the streaming kernel: which rows a block owns, and the pieces of long rows. */
-#include "../device/upload.cuh"
+#include "device/csr.cuh"
+#include "device/running_sums.cuh"
+#include "device/upload.cuh"
 #include "crsv_device.cuh"
 #include <algorithm>
 #include <cub/block/block_reduce.cuh>
-#include <cub/device/device_scan.cuh>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 
 namespace
 {
 enum { THREADS = 256, LONGEST_BLOCKS = 1024 };
 
-/* Counts for one block, or their sums over all previous blocks */
-struct LongCounts {
-  int64_t pieces, slots, rows; /* rows: long rows of several pieces */
-};
+/* The numbers of a block: pieces, their slots, and long rows of several pieces */
+enum { PIECES, SLOTS, LONG_ROWS, NUMBERS };
+typedef SpmvNumbers<NUMBERS> LongNumbers;
 
 struct Larger {
   __device__ int64_t operator()(int64_t a, int64_t b) const { return max(a, b); }
 };
 
-struct AddCounts {
-  __host__ __device__ LongCounts operator()(const LongCounts &a, const LongCounts &b) const
-  {
-    return {a.pieces + b.pieces, a.slots + b.slots, a.rows + b.rows};
-  }
-};
-
 /* The first row i with row_ptr[i] + i >= key */
 template <typename I>
-__host__ __device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t key)
+__device__ int64_t first_row(const I *row_ptr, int64_t rows, int64_t key)
 {
-  int64_t low = 0, high = rows;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if ((int64_t)row_ptr[middle] + middle < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return spmv_first_not_below(rows, key, [&](int64_t i) { return (int64_t)row_ptr[i] + i; });
 }
 
 /* The rows that begin in block b. If the last row exceeds the capacity of the block, it is left out and *cut is true:
@@ -76,20 +61,19 @@ __device__ inline bool is_uneven(const I *row_ptr, const CrsvBlock &b)
   return uneven;
 }
 
-/* The counts of a block: those of its row that is cut, if any */
+/* The numbers of a block: those of its row that is cut, if any */
 template <typename I>
-struct CountBlock {
-  const I              *row_ptr;
-  int64_t               rows, share, blocks;
-  __device__ LongCounts operator()(int64_t b) const
+struct NumbersOfBlock {
+  const I               *row_ptr;
+  int64_t                rows, share;
+  __device__ LongNumbers operator()(int64_t b) const
   {
-    bool cut = false;
-    if (b >= blocks) return {0, 0, 0};
+    bool            cut   = false;
     const CrsvBlock block = rows_of_block(row_ptr, rows, share, b, &cut);
-    if (!cut) return {0, 0, 0};
+    if (!cut) return {};
     const int64_t row = block.row0 + block.rows, length = row_ptr[row + 1] - row_ptr[row];
     const int64_t pieces = (length + CRSV_PIECE - 1) / CRSV_PIECE;
-    return {pieces, pieces > 1 ? pieces : 0, pieces > 1};
+    return {{pieces, pieces > 1 ? pieces : 0, pieces > 1}};
   }
 };
 
@@ -107,19 +91,13 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) atomicMax(longest, (unsigned long long)mine);
 }
 
-/* before[b] = the sum of the counts of blocks 0 .. b-1, for b = 0 .. blocks */
+/* before[b] = the sum of the numbers of blocks 0 .. b-1, for b = 0 .. blocks */
 template <typename I>
-SpmvStatus scan_cut(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongCounts **before,
+SpmvStatus scan_cut(const I *row_ptr, int64_t rows, const CrsvCounts *c, SpmvScopedArena *arena, LongNumbers **before,
                     SpmvExec *exec)
 {
-  const auto counts = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
-                                                      CountBlock<I>{row_ptr, rows, c->share, c->blocks});
-
   SPMV_TRY(arena->array(c->blocks + 1, "cut rows", before));
-  SPMV_CUB(exec, &arena->arena,
-           cub::DeviceScan::ExclusiveScan(scratch, bytes, counts, *before, AddCounts(), LongCounts{0, 0, 0},
-                                          c->blocks + 1, (cudaStream_t)exec->stream));
-  return SPMV_SUCCESS;
+  return spmv_sum_each_before(NumbersOfBlock<I>{row_ptr, rows, c->share}, *before, c->blocks, &arena->arena, exec);
 }
 
 template <typename I>
@@ -152,7 +130,7 @@ SpmvStatus count_rows(const I *row_ptr, const SpmvPattern *p, CrsvCounts *counts
 {
   const int64_t       rows = p->rows;
   SpmvScopedArena     arena(exec);
-  LongCounts         *before, total;
+  LongNumbers        *before, total;
   unsigned long long *found, longest;
 
   SPMV_TRY(arena.array(1, "longest row", &found));
@@ -164,29 +142,29 @@ SpmvStatus count_rows(const I *row_ptr, const SpmvPattern *p, CrsvCounts *counts
   counts->blocks = rows ? (rows + p->nnz) / counts->share + 1 : 0;
   SPMV_TRY(scan_cut(row_ptr, rows, counts, &arena, &before, exec));
   SPMV_TRY(spmv_fetch(&total, before + counts->blocks, sizeof total, exec));
-  counts->pieces    = total.pieces;
-  counts->slots     = total.slots;
-  counts->long_rows = total.rows;
+  counts->pieces    = total.of[PIECES];
+  counts->slots     = total.of[SLOTS];
+  counts->long_rows = total.of[LONG_ROWS];
   return SPMV_SUCCESS;
 }
 
 template <typename I>
 __global__ void crsv_make_pieces(const I *row_ptr, const CrsvBlock *blocks, int64_t block_count,
-                                 const LongCounts *before, CrsvPiece *pieces, CrsvLongRow *long_rows)
+                                 const LongNumbers *before, CrsvPiece *pieces, SpmvLongRow *long_rows)
 {
   const int64_t b = blockIdx.x * (int64_t)THREADS + threadIdx.x;
   if (b >= block_count) return;
-  const LongCounts c = before[b];
-  const int64_t    n = before[b + 1].pieces - c.pieces;
+  const LongNumbers c = before[b];
+  const int64_t     n = before[b + 1].of[PIECES] - c.of[PIECES];
   if (n == 0) return;
   const int64_t i = blocks[b].row0 + blocks[b].rows, end = row_ptr[i + 1];
 
   for (int64_t k = 0; k < n; k++) {
-    const int64_t begin  = row_ptr[i] + k * CRSV_PIECE;
-    pieces[c.pieces + k] = {i, begin, (int32_t)min((int64_t)CRSV_PIECE, end - begin),
-                            n > 1 ? (int32_t)(c.slots + k) : -1};
+    const int64_t begin      = row_ptr[i] + k * CRSV_PIECE;
+    pieces[c.of[PIECES] + k] = {i, begin, (int32_t)min((int64_t)CRSV_PIECE, end - begin),
+                                n > 1 ? (int32_t)(c.of[SLOTS] + k) : -1};
   }
-  if (n > 1) long_rows[c.rows] = {i, (int32_t)c.slots, (int32_t)n};
+  if (n > 1) long_rows[c.of[LONG_ROWS]] = {i, 1, (int32_t)c.of[SLOTS], (int32_t)n};
 }
 
 template <typename I>
@@ -196,7 +174,7 @@ SpmvStatus fill_tables(CrsvDevicePlan *plan, SpmvExec *exec)
   const int64_t     rows    = plan->base.rows;
   const I          *row_ptr = (const I *)plan->row_ptr;
   SpmvScopedArena   arena(exec);
-  LongCounts       *before;
+  LongNumbers      *before;
 
   SPMV_LAUNCH(exec, crsv_make_blocks<I>, spmv_blocks(c.blocks, THREADS), THREADS, 0, row_ptr, rows, c.share,
               plan->blocks, c.blocks);

@@ -35,7 +35,7 @@ static SpmvStatus residual(const SpmvCycle *cycle, const SpmvCycleOp *op, const 
     const SpmvStep only = {.b = b};
     return spmv_mult_step(a->plan, x, &only, out, a->work, exec);
   }
-  SPMV_TRY(spmv_copy(out, cycle->space, b, cycle->space, bytes, exec));
+  SPMV_TRY(spmv_copy(out, SPMV_DEVICE, b, SPMV_DEVICE, bytes, exec));
   return spmv_operator_mult(a, -1, x, 1, out, exec);
 }
 
@@ -77,8 +77,8 @@ static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const v
 SpmvStatus spmv_cycle_apply(SpmvCycle *cycle, const void *b, void *x, SpmvExec *exec)
 {
   exec->message[0] = '\0';
-  if (exec->space != cycle->space || !cycle->renewed)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: in another space, or without spmv_cycle_renew()");
+  if (exec->space != SPMV_DEVICE || !cycle->renewed)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: not on the device, or without spmv_cycle_renew()");
   if (cycle->grid[cycle->options.levels - 1].def.rows > 0 && (!b || !x))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: b or x is missing");
   if (cycle->options.matrix_scale) SPMV_TRY(spmv_outer_enter(cycle, b, exec));

@@ -1,5 +1,6 @@
-/* cycle.c - multigrid cycles: argument checks, memory, and what host and device have in common. */
+/* cycle.c - multigrid cycles: argument checks, memory, and what needs no CUDA. */
 #include "cycle.h"
+#include "engine/solve.h"
 #include <math.h>
 #include <string.h>
 
@@ -19,10 +20,10 @@ static SpmvStatus check_operator(const SpmvOperator *a, const char *name, int le
 {
   const SpmvPlan *plan = a->plan;
 
-  if (!plan || plan->scalar_type != o->scalar_type || plan->space != exec->space ||
+  if (!plan || plan->scalar_type != o->scalar_type || plan->space != SPMV_DEVICE ||
       (a->transposed ? plan->cols : plan->rows) != rows || (a->transposed ? plan->rows : plan->cols) != cols)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "cycle, level %d: the plan of the %s is missing, in another space, of another scalar type or not "
+                     "cycle, level %d: the plan of the %s is missing, not on the device, of another scalar type or not "
                      "of %lld rows and %lld columns",
                      level, name, (long long)rows, (long long)cols);
   return SPMV_SUCCESS;
@@ -89,8 +90,6 @@ static SpmvStatus check_visits(const SpmvCycleOptions *o, SpmvExec *exec)
 
 static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
 {
-  char reason[SPMV_MESSAGE_MAX];
-
   if (o->levels < 1 || o->levels > SPMV_CYCLE_LEVELS)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: %d levels, which must be 1 to %d", o->levels,
                      (int)SPMV_CYCLE_LEVELS);
@@ -113,9 +112,7 @@ static SpmvStatus check_options(const SpmvCycleOptions *o, SpmvExec *exec)
                      o->null_vectors);
   for (int l = 0; l < o->levels; l++) SPMV_TRY(check_level(o, l, exec));
   SPMV_TRY(check_visits(o, exec));
-  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "cycle on the device: %s", reason);
-  return SPMV_SUCCESS;
+  return spmv_check_device("cycle", exec);
 }
 
 /* ---- memory ---- */
@@ -151,7 +148,7 @@ static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
 {
   enum { MOST = SPMV_CYCLE_LEVELS * SPMV_CYCLE_VECTORS + 6 };
   const int64_t scalar = spmv_scalar_bytes(cycle->options.scalar_type);
-  int64_t       bytes[MOST], all = 0;
+  int64_t       bytes[MOST];
   void        **array[MOST];
   int           n = 0;
 
@@ -166,15 +163,7 @@ static SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
   array[n]   = (void **)&cycle->null_space.work;
   bytes[n++] = cycle->null_space.count * SPMV_PROJECT_WORK * (int64_t)sizeof(double);
   n          = outer_arrays(cycle, n, array, bytes);
-  for (int i = 0; i < n; i++) {
-    bytes[i] = (bytes[i] + 255) / 256 * 256;
-    all += bytes[i];
-  }
-  SPMV_TRY(spmv_alloc(exec, cycle->space, all, "vectors of a cycle", &cycle->block));
-  char *next = cycle->block;
-  for (int i = 0; i < n; next += bytes[i++]) *array[i] = bytes[i] > 0 ? next : NULL;
-  cycle->info.bytes = all;
-  return SPMV_SUCCESS;
+  return spmv_object_hold(&cycle->object, SPMV_DEVICE, n, bytes, "vectors of a cycle", array, exec);
 }
 
 /* ---- SpmvCycleInfo ---- */
@@ -248,39 +237,27 @@ static void take_levels(SpmvCycle *cycle)
   cycle->options.level = NULL; /* the caller's */
 }
 
-static SpmvStatus make(SpmvCycle *cycle, SpmvExec *exec)
+static SpmvStatus fill(SpmvCycle *cycle, const SpmvCycleOptions *options, SpmvExec *exec)
 {
-  const int finest = cycle->options.levels - 1;
+  const int finest = options->levels - 1;
 
+  cycle->slots   = SPMV_DEVICE_SLOTS(spmv_cycle_device_slots);
+  cycle->options = *options;
+  take_levels(cycle);
   SPMV_TRY(allocate(cycle, exec));
-  if (cycle->slots->dense_create) SPMV_TRY(cycle->slots->dense_create(cycle, exec));
+  SPMV_TRY(cycle->slots->dense_create(cycle, exec));
   SPMV_TRY(spmv_cycle_program(cycle, cycle->bottom, finest, cycle->options.cycles, &cycle->program, exec));
   for (int i = 0; i < cycle->program.ops; i++) cycle->info.flops += op_flops(cycle, &cycle->program.op[i]);
   cycle->info.flops += 4.0 * cycle->null_space.count * (double)cycle->null_space.rows;
   if (cycle->options.matrix_scale) cycle->info.flops += 3.0 * (double)cycle->null_space.rows;
+  cycle->info.bytes = cycle->object.bytes;
   return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_cycle_create(const SpmvCycleOptions *options, SpmvExec *exec, SpmvCycle **out)
 {
-  void *memory;
-
-  *out             = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(check_options(options, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, "cycle", &memory));
-  SpmvCycle *cycle = memory;
-  memset(cycle, 0, sizeof *cycle);
-  cycle->slots   = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_cycle_device_slots) : &spmv_cycle_host_slots;
-  cycle->options = *options;
-  cycle->space   = exec->space;
-  cycle->host    = exec->host;
-  cycle->device  = exec->device;
-  take_levels(cycle);
-  const SpmvStatus status = make(cycle, exec);
-  if (status) spmv_cycle_destroy(&cycle);
-  *out = cycle;
-  return status;
+  SPMV_TRY(spmv_object_create(check_options(options, exec), sizeof **out, "cycle", exec, out));
+  SPMV_OBJECT_MADE(fill(*out, options, exec), spmv_cycle_destroy, out);
 }
 
 /* Whether the program visits the dense level from a nonzero guess */
@@ -313,11 +290,11 @@ static SpmvStatus copy_steps(const SpmvCycle *cycle, const SpmvCycleSmoother *s,
 {
   if (s->steps == 0) return SPMV_SUCCESS;
   if (!cycle->options.matrix_scale || s->kind != SPMV_PC_IDENTITY)
-    return spmv_copy(to, cycle->space, s->step, SPMV_HOST, s->steps * (int64_t)sizeof *to, exec);
+    return spmv_copy(to, SPMV_DEVICE, s->step, SPMV_HOST, s->steps * (int64_t)sizeof *to, exec);
   for (int k = 0; k < s->steps; k++) {
     SpmvFactors step = s->step[k];
     step.correction /= *cycle->options.matrix_scale;
-    SPMV_TRY(spmv_copy(to + k, cycle->space, &step, SPMV_HOST, (int64_t)sizeof step, exec));
+    SPMV_TRY(spmv_copy(to + k, SPMV_DEVICE, &step, SPMV_HOST, (int64_t)sizeof step, exec));
   }
   return SPMV_SUCCESS;
 }
@@ -331,7 +308,7 @@ static SpmvStatus renew_scale(const SpmvCycle *cycle, SpmvExec *exec)
   if (!(now.scale > 0) || frexp(now.scale, &exponent) != 0.5)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: the matrices are scaled by %g, which must be a power of two",
                      now.scale);
-  return spmv_copy(cycle->outer.factors, cycle->space, &now, SPMV_HOST, (int64_t)sizeof now, exec);
+  return spmv_copy(cycle->outer.factors, SPMV_DEVICE, &now, SPMV_HOST, (int64_t)sizeof now, exec);
 }
 
 SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
@@ -340,7 +317,7 @@ SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
 
   exec->message[0] = '\0';
   cycle->renewed   = 0;
-  if (exec->space != cycle->space) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: it was created for another space");
+  if (exec->space != SPMV_DEVICE) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle: exec is not on the device");
   SPMV_TRY(renew_scale(cycle, exec));
   for (int l = 1; l < cycle->options.levels; l++)
     for (int up = 0; up < 2; up++) {
@@ -356,15 +333,4 @@ SpmvStatus spmv_cycle_renew(SpmvCycle *cycle, SpmvExec *exec)
 
 void spmv_cycle_info(const SpmvCycle *cycle, SpmvCycleInfo *info) { *info = cycle->info; }
 
-void spmv_cycle_destroy(SpmvCycle **out)
-{
-  if (!out || !*out) return;
-  SpmvCycle          *cycle = *out;
-  const SpmvAllocator host = cycle->host, device = cycle->device;
-
-  if (cycle->dense) cycle->slots->dense_destroy(cycle);
-  spmv_free(&host, &device, SPMV_HOST, cycle->program.op);
-  spmv_free(&host, &device, cycle->space, cycle->block);
-  spmv_free(&host, &device, SPMV_HOST, cycle);
-  *out = NULL;
-}
+void spmv_cycle_destroy(SpmvCycle **cycle) { spmv_object_destroy(cycle); }

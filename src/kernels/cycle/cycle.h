@@ -1,12 +1,12 @@
 /*
-  cycle.h - the struct of a cycle, and the table of functions that host and device implement.
+  cycle.h - the struct of a cycle, and the functions that are called where there is CUDA.
 
-  A cycle is a list of operations, made once (program.c) and run by apply.c. On the device the coarsest levels may have
+  A cycle is a list of operations, made once (program.c) and run by apply.c. The coarsest levels may have
   become one dense matrix: then the finest of them is the coarsest level of the list.
 */
 #pragma once
 
-#include "core/format.h"
+#include "device/object.h"
 #include "engine/project.h"
 #include "outer.h"
 #include <spmv_cycle.h>
@@ -55,55 +55,49 @@ typedef struct {
 } SpmvCycleGrid;
 
 struct SpmvCycle {
-  const struct SpmvCycleSlots *slots;
+  SpmvObject                   object;
+  const struct SpmvCycleSlots *slots; /* NULL without CUDA: then no cycle can be created */
   SpmvCycleOptions             options;
   SpmvCycleGrid                grid[SPMV_CYCLE_LEVELS];
   SpmvCycleProgram             program;
   int                          bottom; /* the coarsest level of the program: 0, or that of the dense matrix */
-  SpmvSpace                    space;
-  SpmvAllocator                host, device; /* the hooks that allocated its memory, needed to free it */
-  void                        *block;        /* one block of memory in `space`: vectors and steps */
-  SpmvFactors                 *steps;        /* [count] in `space`: the steps of all smoothers */
+  SpmvFactors                 *steps;  /* [count] on the device: the steps of all smoothers */
   int                          count;
   SpmvProjection               null_space;
   SpmvOuter                    outer; /* in use if options.matrix_scale is not NULL */
   int                          renewed;
-  struct SpmvCycleDense       *dense; /* device only: the coarsest levels as one matrix, or NULL */
+  struct SpmvCycleDense       *dense; /* the coarsest levels as one matrix, or NULL */
   SpmvCycleInfo                info;
 };
 
-/* The functions that host and device implement */
+/* The functions that the device implements */
 typedef struct SpmvCycleSlots {
   /* out = current x + before out + correction M (b - w). x and w may be NULL for zero; out is read only if op->adds. */
   SpmvStatus (*point)(const SpmvCycle *, const SpmvCycleGrid *, const SpmvCycleOp *, const void *x, const void *b,
                       const void *w, void *out, SpmvExec *);
   /* x = inverse b on the coarsest level of the program, or x += inverse b */
   SpmvStatus (*coarsest)(const SpmvCycle *, const void *b, void *x, int adds, SpmvExec *);
-  /* May be NULL, as the next two. Makes cycle->dense and sets cycle->bottom, unless no levels become one matrix. */
+  /* Makes cycle->dense and sets cycle->bottom, unless no levels become one matrix. */
   SpmvStatus (*dense_create)(SpmvCycle *, SpmvExec *);
   /* Computes the dense matrix again, for new values of plans, M or steps */
   SpmvStatus (*dense_renew)(SpmvCycle *, SpmvExec *);
-  void (*dense_destroy)(SpmvCycle *);
-  /* Never NULL, as the next two: for a cycle in single precision between vectors in double precision. Sets
-     outer.sums[0] to the 1-norm of this process's part of b; the device does so only with several processes. */
+  /* This and the next two are for a cycle in single precision between vectors in double precision. With several
+     processes, outer.sums[0] becomes the 1-norm of this process's part of b; with one outer_enter() computes it. */
   SpmvStatus (*outer_sum)(const SpmvCycle *, const double *b, SpmvExec *);
   /* Computes the factors from the sum, and the right-hand side of the finest level from b */
   SpmvStatus (*outer_enter)(const SpmvCycle *, const double *b, SpmvExec *);
   SpmvStatus (*outer_convert)(const SpmvCycle *, SpmvOuterWay, int64_t n, const void *from, void *to, SpmvExec *);
 } SpmvCycleSlots;
 
-extern const SpmvCycleSlots spmv_cycle_host_slots, spmv_cycle_device_slots;
+extern const SpmvCycleSlots spmv_cycle_device_slots;
 
-/* Makes a program; its op is to be freed by spmv_exec_free(). program.c */
-SpmvStatus spmv_cycle_program(const SpmvCycle *, int bottom, int finest, int cycles, SpmvCycleProgram *, SpmvExec *);
+/* Makes a program, as a block of the cycle; program.c */
+SpmvStatus spmv_cycle_program(SpmvCycle *, int bottom, int finest, int cycles, SpmvCycleProgram *, SpmvExec *);
 
 /* outer.c */
 SpmvStatus spmv_outer_enter(const SpmvCycle *, const void *b, SpmvExec *);
 SpmvStatus spmv_outer_leave(const SpmvCycle *, void *x, SpmvExec *);
 SpmvStatus spmv_outer_coarse(const SpmvCycle *, const void *b, void *x, SpmvExec *);
-SpmvStatus spmv_outer_host_sum(const SpmvCycle *, const double *b, SpmvExec *);
-SpmvStatus spmv_outer_host_enter(const SpmvCycle *, const double *b, SpmvExec *);
-SpmvStatus spmv_outer_host_convert(const SpmvCycle *, SpmvOuterWay, int64_t n, const void *from, void *to, SpmvExec *);
 
 /* The address of an operation's vector; on the finest level the caller's, unless the cycle has its own there */
 static inline void *spmv_cycle_vector(const SpmvCycle *cycle, int level, int vector, const void *b, void *x)

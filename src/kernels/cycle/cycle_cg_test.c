@@ -1,5 +1,5 @@
 /* Tests of conjugate gradients with a function as preconditioner: a cycle, against a textbook implementation, and a
-   diagonal, against SPMV_PC_DIAGONAL. Device tests are skipped without a device. */
+   diagonal, against SPMV_PC_DIAGONAL. They are skipped without a device. */
 #include "cycle_test.h"
 #include "unit.h"
 #include <math.h>
@@ -12,7 +12,7 @@ enum { HISTORY = 200, FIXED = 6 /* iterations without a convergence test */ };
 static const SpmvCgNorm norms[] = {SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED,
                                    SPMV_CG_NATURAL};
 
-static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_GRAPH : SPMV_CG_HOST; }
+static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_GRAPH : -1; }
 
 /* The result of a solve; norms from iteration 0 on */
 typedef struct {
@@ -85,28 +85,25 @@ static SpmvCgOptions options_of(CycleEngine *e, SpmvCgMode mode)
   return o;
 }
 
-/* Solves from x = 0 until the norm has fallen by rtol, with `step` iterations a call. The first norm comes from
-   spmv_cg_first_norm(). */
+/* Solves from x = 0 until the norm has fallen by rtol, with `step` iterations a call */
 static Outcome solve(SpmvCg *cg, CycleEngine *e, const void *m, SpmvCgNorm norm, double rtol, int64_t step)
 {
-  const int  n    = cycle_rows(e->c);
-  Outcome    o    = outcome(e->c);
-  SpmvCgTest test = {.norm = norm,
-                     .by   = {.tolerance      = -1,
-                              .divergence     = INFINITY,
-                              .max_iterations = norm == SPMV_CG_NORM_NONE ? FIXED : HISTORY,
-                              .check_after    = -1}};
+  const int n    = cycle_rows(e->c);
+  Outcome   o    = outcome(e->c);
+  SpmvTest  test = {.relative       = 1,
+                    .tolerance      = rtol,
+                    .divergence     = INFINITY,
+                    .max_iterations = norm == SPMV_CG_NORM_NONE ? FIXED : HISTORY,
+                    .check_after    = -1};
 
   cycle_engine_put(e, e->x, o.x, n);
   cycle_engine_put(e, e->b, e->c->b, n);
-  o.status = spmv_cg_start(cg, e->x, e->b, m, &test, &e->exec);
-  if (!o.status) o.status = spmv_cg_first_norm(cg, &o.norm[0], &e->exec);
-  test.by.tolerance = norm == SPMV_CG_NORM_NONE ? -1 : rtol * o.norm[0];
-  if (!o.status) o.status = spmv_cg_set_test(cg, &test, &e->exec);
+  o.status = spmv_cg_start(cg, e->x, e->b, m, norm, &e->exec);
   while (!o.status) {
-    o.status = spmv_cg_run(cg, step, &o.result, &e->exec);
+    o.status = spmv_cg_run(cg, step, &test, &o.result, &e->exec);
     if (o.result.reason != SPMV_ITERATING) break;
   }
+  o.norm[0] = o.result.first;
   if (!o.status) o.status = spmv_cg_history(cg, 1, o.result.completed, o.norm + 1, &e->exec);
   cycle_engine_get(e, e->x, o.x, n);
   spmv_cg_info(cg, &o.info);
@@ -160,11 +157,11 @@ static void scale(CycleCase *c, double s)
 
 UNIT_TEST(cg_with_a_cycle_is_that_of_books)
 {
-  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++)
-    for (int dense = 0; dense >= -(mode != SPMV_CG_HOST); dense--) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
+    for (int dense = 0; dense >= -1; dense--) {
       CycleCase   c = symmetric_case(dense);
       CycleEngine e;
-      cycle_engine_open(&e, &c, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+      cycle_engine_open(&e, &c);
       for (int k = 0; k < 4; k++) {
         SpmvCgOptions options = options_of(&e, (SpmvCgMode)mode);
         SpmvCg       *cg;
@@ -190,11 +187,11 @@ UNIT_TEST(cg_with_a_cycle_is_that_of_books)
 /* A graph of iterations contains the cycle, and uses new values and steps */
 UNIT_TEST(cg_with_a_cycle_goes_on_with_new_values)
 {
-  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
     CycleCase   c = symmetric_case(mode == SPMV_CG_GRAPH ? 18 : 0);
     CycleEngine e;
     SpmvCg     *cg;
-    cycle_engine_open(&e, &c, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+    cycle_engine_open(&e, &c);
     SpmvCgOptions options = options_of(&e, (SpmvCgMode)mode);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&options, &e.exec, &cg));
     for (int times = 0; times < 3; times++) {
@@ -216,11 +213,11 @@ UNIT_TEST(cg_with_a_cycle_goes_on_with_new_values)
 /* The kind of the norm decides when it is tested, and so the kernels of a graph: one solver serves all kinds in turn */
 UNIT_TEST(cg_with_a_cycle_takes_another_norm)
 {
-  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
     CycleCase   c = symmetric_case(0);
     CycleEngine e;
     SpmvCg     *cg;
-    cycle_engine_open(&e, &c, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+    cycle_engine_open(&e, &c);
     SpmvCgOptions options = options_of(&e, (SpmvCgMode)mode);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&options, &e.exec, &cg));
     for (int k = 3; k >= 0; k--) {
@@ -252,9 +249,9 @@ UNIT_TEST(cg_with_a_diagonal_as_a_function_is_that_with_a_diagonal)
 {
   CycleCase c = diagonal_case();
 
-  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
     CycleEngine e;
-    cycle_engine_open(&e, &c, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+    cycle_engine_open(&e, &c);
     for (int k = 0; k < 4; k++) {
       SpmvCgOptions function = options_of(&e, (SpmvCgMode)mode), diagonal = function;
       SpmvCg       *cg[2];
@@ -293,12 +290,12 @@ static SpmvStatus failing(void *ctx, const void *r, void *z, SpmvExec *exec)
 
 UNIT_TEST(cg_passes_on_that_its_preconditioner_fails)
 {
-  for (int mode = SPMV_CG_HOST; mode <= last_mode(); mode++)
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
     for (int fail_at = 1; fail_at <= 3; fail_at++) {
       CycleCase   c = symmetric_case(0);
       CycleEngine e;
       SpmvCg     *cg;
-      cycle_engine_open(&e, &c, mode == SPMV_CG_HOST ? SPMV_HOST : SPMV_DEVICE);
+      cycle_engine_open(&e, &c);
       SpmvCgOptions options = options_of(&e, (SpmvCgMode)mode);
       Failing       f       = {e.cycle, 0, fail_at};
       options.apply         = failing;
@@ -324,21 +321,19 @@ UNIT_TEST(cg_passes_on_that_its_preconditioner_fails)
 
 UNIT_TEST(cg_refuses_functions_that_cannot_be)
 {
-  CycleCase   c = symmetric_case(0);
-  CycleEngine e;
-  SpmvCg     *cg;
+  SpmvCgOptions o;
+  SpmvExec      exec;
+  SpmvCg       *cg;
 
-  cycle_engine_open(&e, &c, SPMV_HOST);
-  SpmvCgOptions o = options_of(&e, SPMV_CG_HOST);
-  o.apply         = NULL;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &e.exec, &cg));
-  UNIT_CONTAINS("no function", e.exec.message);
-  o             = options_of(&e, SPMV_CG_GRAPH);
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_cg_options_init(&o);
+  o.product        = spmv_operator_product;
+  o.preconditioner = SPMV_PC_FUNCTION;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CONTAINS("no function", exec.message);
+  o.apply       = spmv_cycle_function;
+  o.mode        = SPMV_CG_GRAPH;
   o.apply_waits = 1;
-  SpmvExec there;
-  spmv_exec_init(&there, SPMV_DEVICE);
-  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &there, &cg));
-  UNIT_CONTAINS("use chunks", there.message);
-  cycle_engine_close(&e);
-  cycle_case_free(&c);
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CONTAINS("use chunks", exec.message);
 }

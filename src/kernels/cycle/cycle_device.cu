@@ -101,7 +101,6 @@ const SpmvCycleSlots            spmv_cycle_device_slots = {point,
                                                            coarsest,
                                                            spmv_cycle_dense_create,
                                                            spmv_cycle_dense_renew,
-                                                           spmv_cycle_dense_destroy,
                                                            spmv_outer_device_sum,
                                                            spmv_outer_device_enter,
                                                            spmv_outer_device_convert};

@@ -6,7 +6,6 @@
 /* cycle_device_dense.cu; see SpmvCycleSlots */
 SpmvStatus spmv_cycle_dense_create(SpmvCycle *, SpmvExec *);
 SpmvStatus spmv_cycle_dense_renew(SpmvCycle *, SpmvExec *);
-void       spmv_cycle_dense_destroy(SpmvCycle *);
 /* The dense matrix [rows of the bottom level][rows of the bottom level], stored by rows */
 const void *spmv_cycle_dense_matrix(const SpmvCycle *);
 

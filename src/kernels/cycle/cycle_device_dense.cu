@@ -8,6 +8,7 @@
 */
 #include "cycle_device.cuh"
 #include "device/arena.cuh"
+#include "device/tuning.h"
 #include "device/vector.cuh"
 #include "engine/point.h"
 #include <cstring>
@@ -17,7 +18,6 @@ namespace
 enum {
   THREADS    = 512,
   COLUMNS    = 4,       /* columns of C that a thread block computes at a time */
-  BLOCKS     = 264,     /* the most thread blocks: two for each multiprocessor of an H100 or H200 */
   ROWS_MOST  = 2048,    /* rows of C, by default */
   NONZEROS   = 4000000, /* in all matrices of these levels: with more, set-up takes too long */
   MATRIX     = 0,
@@ -44,7 +44,6 @@ struct Level {
 } // namespace
 
 struct SpmvCycleDense {
-  void            *block; /* one block of device memory with all arrays */
   void            *matrix;
   Level           *level; /* [levels] */
   SpmvCycleOp     *op;    /* [program.ops] */
@@ -253,18 +252,14 @@ SpmvStatus allocate(SpmvCycle *cycle, SpmvExec *exec)
   bytes[n++] = d->rows * d->rows * scalar;
   bytes[n++] = d->levels * (int64_t)sizeof(Level);
   bytes[n++] = d->program.ops * (int64_t)sizeof(SpmvCycleOp);
-  for (int i = 0; i < n; i++) {
-    to[i] = &array[i];
-    cycle->info.bytes += bytes[i];
-  }
-  SPMV_TRY(spmv_alloc_arrays(exec, n, bytes, "coarse levels of a cycle", to, &d->block));
+  for (int i = 0; i < n; i++) to[i] = &array[i];
+  SPMV_TRY(spmv_object_hold(&cycle->object, SPMV_DEVICE, n, bytes, "coarse levels of a cycle", to, exec));
   n = 0;
   for (int l = 1; l < d->levels; l++)
     for (int k = 0; k < MATRICES; k++, n += 3) {
       const SpmvPlan *plan = d->plan[l][k];
       SpmvCsr        &csr  = d->csr[l][k];
-      csr.pattern          = {plan->rows, plan->cols,   plan->nnz, SPMV_I32, SPMV_DEVICE,
-                              array[n],   array[n + 1], nullptr,   nullptr};
+      csr.pattern          = {plan->rows, plan->cols, plan->nnz, SPMV_I32, SPMV_DEVICE, array[n], array[n + 1]};
       csr.scalar_type      = plan->scalar_type;
       csr.values_space     = SPMV_DEVICE;
       csr.values           = array[n + 2];
@@ -340,14 +335,13 @@ SpmvStatus enqueue(const SpmvCycle *cycle, int64_t blocks, char *scratch, SpmvEx
 SpmvStatus spmv_cycle_dense_create(SpmvCycle *cycle, SpmvExec *exec)
 {
   const int levels = levels_of(cycle);
-  void     *memory;
 
   if (levels < 2) return SPMV_SUCCESS; /* the coarsest level alone has its inverse */
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(SpmvCycleDense), "coarse levels of a cycle", &memory));
-  SpmvCycleDense *d = cycle->dense = (SpmvCycleDense *)memory;
-  memset(d, 0, sizeof *d);
-  d->levels = levels;
-  d->rows   = cycle->grid[levels - 1].def.rows;
+  SPMV_TRY(
+      spmv_object_hold_zeros(&cycle->object, sizeof(SpmvCycleDense), "coarse levels of a cycle", &cycle->dense, exec));
+  SpmvCycleDense *d = cycle->dense;
+  d->levels         = levels;
+  d->rows           = cycle->grid[levels - 1].def.rows;
   for (int l = 1; l < levels; l++) {
     const SpmvCycleLevel &def   = cycle->grid[l].def;
     const SpmvOperator   *all[] = {&def.matrix, &def.interpolation, &def.restriction};
@@ -363,8 +357,8 @@ SpmvStatus spmv_cycle_dense_create(SpmvCycle *cycle, SpmvExec *exec)
 
 SpmvStatus spmv_cycle_dense_renew(SpmvCycle *cycle, SpmvExec *exec)
 {
-  SpmvCycleDense   *d   = cycle->dense;
-  const int64_t     all = spmv_blocks(d->rows, COLUMNS), blocks = all < BLOCKS ? all : (int64_t)BLOCKS;
+  SpmvCycleDense *d   = cycle->dense;
+  const int64_t   all = spmv_blocks(d->rows, COLUMNS), blocks = all < SPMV_DENSE_GRID ? all : (int64_t)SPMV_DENSE_GRID;
   SpmvScopedScratch scratch(exec);
 
   for (int l = 1; l < d->levels; l++)
@@ -377,13 +371,3 @@ SpmvStatus spmv_cycle_dense_renew(SpmvCycle *cycle, SpmvExec *exec)
 }
 
 const void *spmv_cycle_dense_matrix(const SpmvCycle *cycle) { return cycle->dense->matrix; }
-
-void spmv_cycle_dense_destroy(SpmvCycle *cycle)
-{
-  SpmvCycleDense *d = cycle->dense;
-
-  spmv_free(&cycle->host, &cycle->device, SPMV_HOST, d->program.op);
-  spmv_free(&cycle->host, &cycle->device, SPMV_DEVICE, d->block);
-  spmv_free(&cycle->host, &cycle->device, SPMV_HOST, d);
-  cycle->dense = nullptr;
-}

@@ -47,7 +47,7 @@ static void check_graph(const CycleSetup *u)
   CycleCase   c = cycle_case(u);
   CycleEngine e;
 
-  cycle_engine_open(&e, &c, SPMV_DEVICE);
+  cycle_engine_open(&e, &c);
   cudaGraphExec_t graph = captured(&e);
   for (int times = 0; times < 3 && graph; times++) {
     for (int i = 0; i < cycle_rows(&c); i++) c.b[i] = cos(0.3 * i + times);

@@ -1,4 +1,4 @@
-/* Tests of cycles in single precision between vectors in double precision. Device tests are skipped without a
+/* Tests of cycles in single precision between vectors in double precision. They are skipped without a
    device. */
 #include "cycle_test.h"
 #include "unit.h"
@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
 static CycleSetup outer_setup(void)
 {
@@ -30,27 +28,26 @@ static void check_case(const CycleCase *c, CycleEngine *e, double tolerance)
   cycle_textbook(c, c->b, expected);
   for (int i = 0; i < n; i++) largest = fmax(largest, fabs(expected[i]));
   for (int i = 0; i < n; i++) error = isfinite(x[i]) ? fmax(error, fabs(x[i] - expected[i])) : INFINITY;
-  snprintf(
-      text, sizeof text,
-      "%s: %s, matrix %g, b %g, jump %g, blocks %d %d, %d visits, %d cycles, function %d, dense %lld: error %g of %g",
-      e->plain.space == SPMV_HOST ? "host" : "device", u->format, u->size, u->b_size, u->jump, u->block[0], u->block[1],
-      u->visits, u->cycles, u->function, (long long)u->dense_rows, error, largest);
+  snprintf(text, sizeof text,
+           "%s, matrix %g, b %g, jump %g, blocks %d %d, %d visits, %d cycles, function %d, dense %lld: error %g of %g",
+           u->format, u->size, u->b_size, u->jump, u->block[0], u->block[1], u->visits, u->cycles, u->function,
+           (long long)u->dense_rows, error, largest);
   unit_check(error <= tolerance * largest && largest > 0 && isfinite(largest), __FILE__, __LINE__, text);
   free(x);
 }
 
 static void check_setup(CycleSetup u, double tolerance)
 {
-  for (int space = SPMV_HOST; space <= last_space(); space++)
-    for (int dense = 0; dense >= -space; dense--) {
-      u.dense_rows  = dense;
-      CycleCase   c = cycle_case(&u);
-      CycleEngine e;
-      cycle_engine_open(&e, &c, (SpmvSpace)space);
-      if (e.cycle) check_case(&c, &e, tolerance);
-      cycle_engine_close(&e);
-      cycle_case_free(&c);
-    }
+  if (!spmv_device_count(NULL)) return;
+  for (int dense = 0; dense >= -1; dense--) {
+    u.dense_rows  = dense;
+    CycleCase   c = cycle_case(&u);
+    CycleEngine e;
+    cycle_engine_open(&e, &c);
+    if (e.cycle) check_case(&c, &e, tolerance);
+    cycle_engine_close(&e);
+    cycle_case_free(&c);
+  }
 }
 
 UNIT_TEST(cycle_between_double_vectors_is_that_of_books)
@@ -132,52 +129,51 @@ UNIT_TEST(cycle_between_double_vectors_of_many_rows)
 
 UNIT_TEST(cycle_between_double_vectors_takes_new_values_of_another_size)
 {
-  for (int space = SPMV_HOST; space <= last_space(); space++)
-    for (int dense = 0; dense >= -space; dense--) {
-      CycleSetup u  = outer_setup();
-      u.dense_rows  = dense;
-      u.dofs        = 2;
-      u.function    = !dense;
-      CycleCase   c = cycle_case(&u);
-      CycleEngine e;
-      cycle_engine_open(&e, &c, (SpmvSpace)space);
-      for (int times = 0; times < 3 && e.cycle; times++) {
-        check_case(&c, &e, 1e-5);
-        cycle_case_free(&c);
-        u.size *= 1e20;
-        c = cycle_case(&u);
-        cycle_case_change(&c);
-        UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_renew(&e));
-      }
-      cycle_engine_close(&e);
+  if (!spmv_device_count(NULL)) return;
+  for (int dense = 0; dense >= -1; dense--) {
+    CycleSetup u  = outer_setup();
+    u.dense_rows  = dense;
+    u.dofs        = 2;
+    u.function    = !dense;
+    CycleCase   c = cycle_case(&u);
+    CycleEngine e;
+    cycle_engine_open(&e, &c);
+    for (int times = 0; times < 3 && e.cycle; times++) {
+      check_case(&c, &e, 1e-5);
       cycle_case_free(&c);
+      u.size *= 1e20;
+      c = cycle_case(&u);
+      cycle_case_change(&c);
+      UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_renew(&e));
     }
+    cycle_engine_close(&e);
+    cycle_case_free(&c);
+  }
 }
 
 UNIT_TEST(cycle_between_double_vectors_repeats_its_bits)
 {
-  for (int space = SPMV_HOST; space <= last_space(); space++) {
-    CycleSetup u = outer_setup();
-    cycle_set_levels(&u, 3, 40);
-    CycleCase   c = cycle_case(&u);
-    const int   n = cycle_rows(&c);
-    double     *x = calloc(3 * (size_t)n, sizeof *x);
-    CycleEngine e;
-    for (int i = 0; i < 3; i++) {
-      if (i != 1) cycle_engine_open(&e, &c, (SpmvSpace)space);
-      UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x + (size_t)i * n));
-      if (i) cycle_engine_close(&e);
-      UNIT_CHECK(!memcmp(x, x + (size_t)i * n, (size_t)n * sizeof *x));
-    }
-    /* scaling b by a power of two scales x by it */
-    cycle_engine_open(&e, &c, (SpmvSpace)space);
-    for (int i = 0; i < n; i++) c.b[i] = scalbn(c.b[i], 300);
-    UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x + n));
-    for (int i = 0; i < n; i++) UNIT_CHECK(scalbn(x[i], 300) == x[n + i]);
-    cycle_engine_close(&e);
-    cycle_case_free(&c);
-    free(x);
+  if (!spmv_device_count(NULL)) return;
+  CycleSetup u = outer_setup();
+  cycle_set_levels(&u, 3, 40);
+  CycleCase   c = cycle_case(&u);
+  const int   n = cycle_rows(&c);
+  double     *x = calloc(3 * (size_t)n, sizeof *x);
+  CycleEngine e;
+  for (int i = 0; i < 3; i++) {
+    if (i != 1) cycle_engine_open(&e, &c);
+    UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x + (size_t)i * n));
+    if (i) cycle_engine_close(&e);
+    UNIT_CHECK(!memcmp(x, x + (size_t)i * n, (size_t)n * sizeof *x));
   }
+  /* scaling b by a power of two scales x by it */
+  cycle_engine_open(&e, &c);
+  for (int i = 0; i < n; i++) c.b[i] = scalbn(c.b[i], 300);
+  UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x + n));
+  for (int i = 0; i < n; i++) UNIT_CHECK(scalbn(x[i], 300) == x[n + i]);
+  cycle_engine_close(&e);
+  cycle_case_free(&c);
+  free(x);
 }
 
 /* NaN or infinity in b makes entries of x not finite; b = 0 gives x = 0 */
@@ -185,38 +181,38 @@ UNIT_TEST(cycle_between_double_vectors_of_what_is_no_number)
 {
   static const double spoilt[] = {NAN, INFINITY, -INFINITY};
 
-  for (int space = SPMV_HOST; space <= last_space(); space++) {
-    const CycleSetup u = outer_setup();
-    CycleCase        c = cycle_case(&u);
-    const int        n = cycle_rows(&c);
-    double          *x = calloc((size_t)n, sizeof *x);
-    CycleEngine      e;
-    cycle_engine_open(&e, &c, (SpmvSpace)space);
-    for (int k = 0; k < 3; k++) {
-      int numbers = 0;
-      c.b[n / 2]  = spoilt[k];
-      UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x));
-      for (int i = 0; i < n; i++) numbers += isfinite(x[i]);
-      UNIT_CHECK(numbers < n);
-    }
-    memset(c.b, 0, (size_t)n * sizeof *c.b);
+  if (!spmv_device_count(NULL)) return;
+  const CycleSetup u = outer_setup();
+  CycleCase        c = cycle_case(&u);
+  const int        n = cycle_rows(&c);
+  double          *x = calloc((size_t)n, sizeof *x);
+  CycleEngine      e;
+  cycle_engine_open(&e, &c);
+  for (int k = 0; k < 3; k++) {
+    int numbers = 0;
+    c.b[n / 2]  = spoilt[k];
     UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x));
-    for (int i = 0; i < n; i++) UNIT_CHECK(x[i] == 0);
-    cycle_engine_close(&e);
-    cycle_case_free(&c);
-    free(x);
+    for (int i = 0; i < n; i++) numbers += isfinite(x[i]);
+    UNIT_CHECK(numbers < n);
   }
+  memset(c.b, 0, (size_t)n * sizeof *c.b);
+  UNIT_EQUAL(SPMV_SUCCESS, cycle_engine_apply(&e, c.b, x));
+  for (int i = 0; i < n; i++) UNIT_CHECK(x[i] == 0);
+  cycle_engine_close(&e);
+  cycle_case_free(&c);
+  free(x);
 }
 
 UNIT_TEST(cycle_refuses_scales_that_make_no_sense)
 {
   static const double scales[] = {0, -2, 3, NAN, INFINITY};
-  const CycleSetup    u        = outer_setup();
-  CycleCase           c        = cycle_case(&u);
-  CycleEngine         e;
-  SpmvCycle          *cycle;
+  if (!spmv_device_count(NULL)) return;
+  const CycleSetup u = outer_setup();
+  CycleCase        c = cycle_case(&u);
+  CycleEngine      e;
+  SpmvCycle       *cycle;
 
-  cycle_engine_open(&e, &c, SPMV_HOST);
+  cycle_engine_open(&e, &c);
   e.options.scalar_type = SPMV_F64;
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_create(&e.options, &e.exec, &cycle));
   UNIT_CONTAINS("only in single precision", e.exec.message);

@@ -56,7 +56,7 @@ void cycle_textbook(const CycleCase *, const double *b, double *x);
 /* y = A x on the finest level */
 void cycle_finest(const CycleCase *, const double *x, double *y);
 
-/* One operator in the space of the cycle */
+/* One operator on the device */
 typedef struct {
   const double *dense;
   double        factor; /* the plan has `factor` times the matrix */
@@ -67,7 +67,7 @@ typedef struct {
   void         *work;
 } CycleMatrix;
 
-/* A cycle, with the matrices and vectors in its space */
+/* A cycle, with the matrices and vectors on the device */
 typedef struct {
   const CycleCase *c;
   Hooks            hooks; /* allocate the memory of the cycle alone */
@@ -82,10 +82,10 @@ typedef struct {
   SpmvStatus       status; /* of spmv_cycle_create() and spmv_cycle_renew() */
 } CycleEngine;
 /* Prepares all but the cycle; then makes the cycle with the hooks, which the test may have set to fail */
-void cycle_engine_prepare(CycleEngine *, const CycleCase *, SpmvSpace);
+void cycle_engine_prepare(CycleEngine *, const CycleCase *);
 void cycle_engine_make(CycleEngine *);
 /* Prepares and makes */
-void cycle_engine_open(CycleEngine *, const CycleCase *, SpmvSpace);
+void cycle_engine_open(CycleEngine *, const CycleCase *);
 void cycle_engine_close(CycleEngine *);
 /* Passes changed values of the case to plans, M, inverse and steps */
 SpmvStatus cycle_engine_renew(CycleEngine *);

@@ -1,5 +1,5 @@
-/* outer.c - the conversions around a cycle in single precision between vectors in double precision: their sequence, and
-   the conversions on the host. */
+/* outer.c - the conversions around a cycle in single precision between vectors in double precision: their
+   sequence. */
 #include "cycle.h"
 
 /* Computes the scaling and the right-hand side of the finest level from b */
@@ -30,43 +30,4 @@ SpmvStatus spmv_outer_coarse(const SpmvCycle *cycle, const void *b, void *x, Spm
   SPMV_TRY(cycle->slots->outer_convert(cycle, SPMV_OUTER_WIDEN, rows, b, cycle->outer.coarse_b, exec));
   SPMV_TRY(o->coarse(o->coarse_ctx, cycle->outer.coarse_b, cycle->outer.coarse_x, exec));
   return cycle->slots->outer_convert(cycle, SPMV_OUTER_NARROW, rows, cycle->outer.coarse_x, x, exec);
-}
-
-/* ---- the host ---- */
-
-SpmvStatus spmv_outer_host_sum(const SpmvCycle *cycle, const double *b, SpmvExec *exec)
-{
-  const int64_t rows = cycle->grid[cycle->options.levels - 1].def.rows;
-  double        sum  = 0;
-
-  (void)exec;
-  for (int64_t i = 0; i < rows; i++) sum += fabs(b[i]);
-  cycle->outer.sums[0] = sum;
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus spmv_outer_host_enter(const SpmvCycle *cycle, const double *b, SpmvExec *exec)
-{
-  const SpmvCycleGrid *finest = &cycle->grid[cycle->options.levels - 1];
-  SpmvOuterFactors    *f      = cycle->outer.factors;
-  float               *to     = finest->vector[SPMV_CYCLE_B];
-
-  (void)exec;
-  f->in  = spmv_outer_in(cycle->outer.sums[0]);
-  f->out = f->scale / f->in;
-  for (int64_t i = 0; i < finest->def.rows; i++) to[i] = (float)(f->in * b[i]);
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus spmv_outer_host_convert(const SpmvCycle *cycle, SpmvOuterWay way, int64_t n, const void *from, void *to,
-                                   SpmvExec *exec)
-{
-  const double factor = spmv_outer_factor(cycle->outer.factors, way);
-
-  (void)exec;
-  if (way == SPMV_OUTER_NARROW)
-    for (int64_t i = 0; i < n; i++) ((float *)to)[i] = (float)(factor * ((const double *)from)[i]);
-  else
-    for (int64_t i = 0; i < n; i++) ((double *)to)[i] = factor * (double)((const float *)from)[i];
-  return SPMV_SUCCESS;
 }

@@ -11,14 +11,14 @@
 
 SPMV_C_BEGIN
 
-/* On the device: threads of a block, and the most thread blocks that add |b| */
+/* Threads of a block, and the most thread blocks that add |b| */
 enum { SPMV_OUTER_THREADS = 256, SPMV_OUTER_PARTS = 256 };
 
 typedef struct {
   double scale, in, out;
 } SpmvOuterFactors;
 
-/* In the space of the cycle */
+/* On the device */
 typedef struct {
   double           *sums; /* [1 + SPMV_OUTER_PARTS]: the sum of |b|, then its partial sums */
   SpmvOuterFactors *factors;

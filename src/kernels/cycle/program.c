@@ -110,15 +110,13 @@ static int whole(Program *p, int begin)
   return p->now[p->finest];
 }
 
-SpmvStatus spmv_cycle_program(const SpmvCycle *cycle, int bottom, int finest, int cycles, SpmvCycleProgram *program,
+SpmvStatus spmv_cycle_program(SpmvCycle *cycle, int bottom, int finest, int cycles, SpmvCycleProgram *program,
                               SpmvExec *exec)
 {
   Program   p     = {.cycle = cycle, .bottom = bottom, .finest = finest, .cycles = cycles};
   const int begin = whole(&p, SPMV_CYCLE_X0) == SPMV_CYCLE_X0 ? SPMV_CYCLE_X0 : SPMV_CYCLE_X1;
-  void     *memory;
 
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, p.ops * (int64_t)sizeof *p.op, "operations of a cycle", &memory));
-  p.op = memory;
+  SPMV_TRY(spmv_object_hold_zeros(&cycle->object, p.ops * (int64_t)sizeof *p.op, "operations of a cycle", &p.op, exec));
   (void)whole(&p, begin); /* ends with SPMV_CYCLE_X0, the caller's x */
   *program = (SpmvCycleProgram){p.op, p.ops};
   return SPMV_SUCCESS;

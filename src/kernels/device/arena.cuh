@@ -5,6 +5,7 @@
 #pragma once
 
 #include "launch.cuh"
+#include "memory.h"
 
 enum { SPMV_ARENA_CHUNKS = 24, SPMV_ARENA_ALIGN = 256 };
 
@@ -21,21 +22,22 @@ typedef struct {
 static inline SpmvStatus spmv_arena_alloc(SpmvArena *arena, int64_t bytes, const char *name, void **block,
                                           SpmvExec *exec)
 {
-  bytes  = (bytes + SPMV_ARENA_ALIGN) / SPMV_ARENA_ALIGN * SPMV_ARENA_ALIGN; /* empty arrays get a block, too */
+  const int64_t room = spmv_room_bytes(bytes + 1); /* empty arrays get a block, too */
+
   *block = nullptr;
-  if (bytes > arena->left) {
-    const int64_t chunk_bytes = bytes > arena->chunk_bytes ? bytes : arena->chunk_bytes;
+  if (room > arena->left) {
+    const int64_t chunk_bytes = room > arena->chunk_bytes ? room : arena->chunk_bytes;
 
     if (arena->chunks == SPMV_ARENA_CHUNKS)
       return spmv_fail(exec, SPMV_ERR_MEMORY, "scratch for %s: all %d chunks are used", name, SPMV_ARENA_CHUNKS);
-    SPMV_TRY(spmv_alloc(exec, SPMV_DEVICE, chunk_bytes, name, &arena->chunk[arena->chunks]));
+    SPMV_TRY(spmv_stream_alloc(exec, chunk_bytes, name, &arena->chunk[arena->chunks]));
     arena->next        = (char *)arena->chunk[arena->chunks++];
     arena->left        = chunk_bytes;
     arena->chunk_bytes = 2 * chunk_bytes;
   }
-  *block = arena->next;
-  arena->next += bytes;
-  arena->left -= bytes;
+  *block = spmv_place_array(arena->next, bytes);
+  arena->next += room;
+  arena->left -= room;
   return SPMV_SUCCESS;
 }
 
@@ -47,7 +49,7 @@ static inline SpmvStatus spmv_arena_array(SpmvArena *arena, int64_t count, const
 
 static inline void spmv_arena_free(SpmvArena *arena, SpmvExec *exec)
 {
-  for (int i = 0; i < arena->chunks; i++) spmv_exec_free(exec, SPMV_DEVICE, arena->chunk[i]);
+  for (int i = 0; i < arena->chunks; i++) spmv_stream_free(exec, arena->chunk[i]);
   *arena = {};
 }
 
@@ -70,7 +72,7 @@ public:
   }
 };
 
-/* Scratch memory that is given back at the end of its scope, to scratch.c, which may keep it for the next caller */
+/* Scratch memory that is given back at the end of its scope; the pool may keep it for the next caller */
 class SpmvScopedScratch
 {
   SpmvExec *exec;

@@ -1,5 +1,6 @@
 /* device.cu - the device calls of spmv_kernels.h: counting devices, copies, streams. */
 #include "launch.cuh"
+#include "memory.h"
 #include "staging.h"
 #include <cstdio>
 #include <cstring>
@@ -39,8 +40,10 @@ Devices find_devices()
   return d;
 }
 
-cudaMemcpyKind copy_kind(SpmvSpace to, SpmvSpace from)
+/* Named as memory of the host, shared memory would move there first */
+cudaMemcpyKind copy_kind(const void *to_block, SpmvSpace to, const void *from_block, SpmvSpace from)
 {
+  if (to != from && spmv_shared_holds(to == SPMV_HOST ? to_block : from_block)) return cudaMemcpyDefault;
   if (to == SPMV_HOST) return from == SPMV_HOST ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost;
   return from == SPMV_HOST ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
 }
@@ -106,8 +109,9 @@ extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, 
     auto     *staging = to_space == SPMV_DEVICE ? spmv_staging_upload : spmv_staging_download;
     if (threads > 1 && staging(to, from, bytes, threads, exec->stream)) return SPMV_SUCCESS;
   }
-  SPMV_CUDA(exec,
-            cudaMemcpyAsync(to, from, (size_t)bytes, copy_kind(to_space, from_space), (cudaStream_t)exec->stream));
+  const cudaMemcpyKind kind = copy_kind(to, to_space, from, from_space);
+  SPMV_CUDA(exec, cudaMemcpyAsync(to, from, (size_t)bytes, kind, (cudaStream_t)exec->stream));
+  if (kind == cudaMemcpyDefault) return spmv_stream_wait(exec); /* as for pageable memory, whose copy has ended here */
   return SPMV_SUCCESS;
 }
 

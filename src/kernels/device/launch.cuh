@@ -81,6 +81,18 @@ static inline void spmv_launch_with(cudaLaunchAttribute attribute, int attribute
        ? ((index_type) == SPMV_I64 ? f<int64_t, float>(__VA_ARGS__) : f<int32_t, float>(__VA_ARGS__))                  \
        : ((index_type) == SPMV_I64 ? f<int64_t, double>(__VA_ARGS__) : f<int32_t, double>(__VA_ARGS__)))
 
+/* Call call(I()) or call(S()) for the C type of an index or a scalar type */
+template <typename Call>
+static inline SpmvStatus spmv_with_index(SpmvIndex type, const Call &call)
+{
+  return type == SPMV_I64 ? call(int64_t()) : call(int32_t());
+}
+template <typename Call>
+static inline SpmvStatus spmv_with_scalar(SpmvScalar type, const Call &call)
+{
+  return type == SPMV_F32 ? call(float()) : call(double());
+}
+
 /* The most resident threads of a multiprocessor of the architecture that is compiled for */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 enum { SPMV_RESIDENT_THREADS = 1024 };

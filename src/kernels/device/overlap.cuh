@@ -26,6 +26,9 @@ SpmvStatus spmv_overlap_fence(SpmvExec *);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   #define SPMV_ARCH_OVERLAPS
 #endif
+#ifndef SPMV_KERNEL_WAIT /* tests/emulator defines its own */
+  #define SPMV_KERNEL_WAIT()
+#endif
 
 /* This thread allows the next kernel in the stream to begin; it begins when every thread block has allowed it or
    ended */
@@ -45,6 +48,7 @@ __device__ inline void spmv_wait_for_previous(Pointer &p)
   asm volatile("griddepcontrol.wait;" : "+l"(p)::"memory");
 #else
   (void)p;
+  SPMV_KERNEL_WAIT();
 #endif
 }
 

@@ -1,32 +1,46 @@
 /*
-  pool.cu - the default allocator of device memory: one CUDA memory pool per device, which keeps some of the freed
-  memory. Mapping and unmapping the memory of a conversion takes as long as the conversion; taking it from a pool is
-  almost free.
+  pool.cu - device memory: one CUDA memory pool per device, which keeps some of the freed memory. Mapping and unmapping
+  the memory of a conversion takes as long as the conversion; taking it from a pool is almost free.
 
-  Blocks behave as those of cudaMalloc() and cudaFree(): a new block is ready for any stream, and a block is freed only
-  when the device has done all work that may use it. A device without pools uses cudaMalloc() and cudaFree().
+  A block for all streams behaves like one of cudaMalloc() and cudaFree(): it is ready for any stream, and the host waits
+  for the device before it is freed. A block for one stream is taken and freed in the order of that stream, without a
+  wait. A device without pools uses cudaMalloc() and cudaFree(), with the wait, for both.
+
+  While somebody holds scratch memory (spmv_scratch_hold()), a pool also keeps as many bytes as scratch blocks took at a
+  time in this round or the one before, so that repeated work maps no memory.
 */
 #include "launch.cuh"
 #include "memory.h"
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <unordered_map>
 
 namespace
 {
 /* Bytes that a pool keeps by default. Few, because PETSc's own arrays cannot use kept memory. */
-constexpr uint64_t KEPT = 64 << 20;
+constexpr int64_t KEPT = 64 << 20;
 
 struct Pool {
   bool          asked, there;
   cudaMemPool_t pool;
-  cudaStream_t  stream; /* on which blocks are allocated and freed */
-  uint64_t      keep;   /* unused bytes that the pool may keep */
+  cudaStream_t  stream;            /* on which blocks for all streams are taken and freed */
+  int64_t       used, scratch;     /* bytes of all blocks in use, and of scratch blocks */
+  int64_t       most, most_before; /* the most bytes of scratch blocks in this round, and in the one before */
+};
+
+struct Block {
+  int     device;
+  SpmvUse use;
+  int64_t bytes;
 };
 
 struct Pools {
-  std::mutex lock;
-  int64_t    keep = -1;
-  Pool       of[SPMV_DEVICES];
+  std::mutex                        lock;
+  int64_t                           keep    = KEPT;
+  int                               holders = 0;
+  Pool                              of[SPMV_DEVICES];
+  std::unordered_map<void *, Block> block; /* in use */
 };
 
 Pools &pools()
@@ -35,24 +49,32 @@ Pools &pools()
   return *all;
 }
 
-/* The pool may hold the bytes in use plus `keep`; CUDA releases the rest at the next synchronization */
+/* Bytes of scratch memory, in use or kept */
+int64_t scratch_bytes(const Pool &p) { return pools().holders > 0 ? std::max(p.most, p.most_before) : p.scratch; }
+
+/* CUDA releases memory above the threshold at the next synchronization */
 void set_threshold(const Pool &p)
 {
-  uint64_t bytes = 0;
+  uint64_t bytes = (uint64_t)(p.used - p.scratch + scratch_bytes(p) + pools().keep);
 
-  (void)cudaMemPoolGetAttribute(p.pool, cudaMemPoolAttrUsedMemCurrent, &bytes);
-  bytes += p.keep;
   (void)cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes);
 }
 
-/* Sets how much the pool of the current device keeps */
-void set_keep(Pool *p)
+void release_above_threshold(Pool *p)
 {
-  const int64_t keep = pools().keep;
-
-  p->keep = keep < 0 ? KEPT : (uint64_t)keep;
   set_threshold(*p);
   (void)cudaStreamSynchronize(p->stream);
+}
+
+void forget_rounds(Pool *p) { p->most = p->most_before = p->scratch; }
+
+/* Counts a block that was taken (bytes > 0) or freed (bytes < 0) */
+void count(Pool *p, SpmvUse use, int64_t bytes)
+{
+  p->used += bytes;
+  if (use == SPMV_FOR_SCRATCH) p->scratch += bytes;
+  p->most = std::max(p->most, p->scratch);
+  set_threshold(*p);
 }
 
 void create(Pool *p, int device)
@@ -67,57 +89,79 @@ void create(Pool *p, int device)
   if (cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess && supported &&
       cudaMemPoolCreate(&p->pool, &props) == cudaSuccess) {
     p->there = cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking) == cudaSuccess;
-    if (p->there) set_keep(p);
+    if (p->there) set_threshold(*p);
     else (void)cudaMemPoolDestroy(p->pool);
   }
   (void)cudaGetLastError();
 }
 
-/* The pool of the current device, or NULL. make: creates the pool at the first call for a device */
-Pool *current(bool make)
-{
-  const int device = spmv_current_device();
+/* The pool of a device, or NULL */
+Pool *pool_of(int device) { return device >= 0 && pools().of[device].there ? &pools().of[device] : nullptr; }
 
-  if (device < 0) return nullptr;
-  Pool *p = &pools().of[device];
-  if (make && !p->asked) create(p, device);
-  return p->there ? p : nullptr;
+void *from_pool(Pool *p, size_t bytes, cudaStream_t stream)
+{
+  void       *block = nullptr;
+  cudaError_t error = cudaMallocFromPoolAsync(&block, bytes, p->pool, stream);
+
+  if (error == cudaErrorMemoryAllocation) { /* kept memory may be fragmented, or its last work not done */
+    (void)cudaDeviceSynchronize();
+    (void)cudaMemPoolTrimTo(p->pool, 0);
+    forget_rounds(p);
+    error = cudaMallocFromPoolAsync(&block, bytes, p->pool, stream);
+  }
+  return error == cudaSuccess ? block : nullptr;
 }
 
-void *from_pool(const Pool &p, size_t bytes)
-{
-  void *block = nullptr;
-
-  if (cudaMallocFromPoolAsync(&block, bytes, p.pool, p.stream) != cudaSuccess) return nullptr;
-  set_threshold(p);
-  if (cudaStreamSynchronize(p.stream) == cudaSuccess) return block;
-  (void)cudaFreeAsync(block, p.stream);
-  return nullptr;
-}
-
-/* Makes the device of a block current for a scope */
-class OnDeviceOf
+/* Makes a device current for a scope */
+class OnDevice
 {
   int before = -1;
 
 public:
-  explicit OnDeviceOf(const void *block)
+  explicit OnDevice(int wanted)
   {
-    cudaPointerAttributes about;
-    int                   device = 0;
+    int device = 0;
 
-    if (cudaGetDevice(&device) != cudaSuccess || cudaPointerGetAttributes(&about, block) != cudaSuccess ||
-        about.device == device || cudaSetDevice(about.device) != cudaSuccess)
-      return;
-    before = device;
+    if (cudaGetDevice(&device) == cudaSuccess && device != wanted && cudaSetDevice(wanted) == cudaSuccess)
+      before = device;
   }
-  OnDeviceOf(const OnDeviceOf &)            = delete;
-  OnDeviceOf &operator=(const OnDeviceOf &) = delete;
-  ~OnDeviceOf()
+  OnDevice(const OnDevice &)            = delete;
+  OnDevice &operator=(const OnDevice &) = delete;
+  ~OnDevice()
   {
     if (before >= 0) (void)cudaSetDevice(before);
   }
 };
+
+/* Frees a block in the order of a stream; NULL: the host has waited for the device. cudaFree() does not wait if the block
+   came from a pool. */
+void give_back(void *memory, const cudaStream_t *stream)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  const auto                        it = pools().block.find(memory);
+
+  if (it == pools().block.end()) {
+    if (stream) (void)cudaDeviceSynchronize();
+    (void)cudaFree(memory);
+  } else {
+    const Block    b = it->second;
+    const OnDevice where(b.device);
+    Pool          *p = &pools().of[b.device];
+
+    pools().block.erase(it);
+    if (cudaFreeAsync(memory, stream ? *stream : p->stream) != cudaSuccess) (void)cudaFree(memory);
+    count(p, b.use, -b.bytes);
+  }
+  (void)cudaGetLastError();
+}
+
+int device_of(void *memory)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  const auto                        it = pools().block.find(memory);
+
+  return it == pools().block.end() ? std::max(0, spmv_current_device()) : it->second.device;
+}
 
 /* Calls visit(pool) on the device of each existing pool. Without pools no CUDA call is made: a process that uses only
    the host must not create a CUDA context. */
@@ -125,69 +169,107 @@ template <typename Visit>
 void for_pools(Visit visit)
 {
   for (int device = 0; device < SPMV_DEVICES; device++) {
-    int before = 0;
-
-    if (!pools().of[device].there || cudaGetDevice(&before) != cudaSuccess) continue;
-    if (cudaSetDevice(device) == cudaSuccess) visit(&pools().of[device]);
-    (void)cudaSetDevice(before);
+    if (!pools().of[device].there) continue;
+    const OnDevice where(device);
+    visit(&pools().of[device]);
     (void)cudaGetLastError();
   }
 }
 } // namespace
 
-extern "C" int spmv_device_number(void) { return spmv_current_device(); }
-
-extern "C" void *spmv_device_alloc_default(int64_t bytes)
+extern "C" void *spmv_device_alloc_for(SpmvUse use, int64_t bytes, void *stream)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
-  const Pool                       *p     = current(true);
-  void                             *block = nullptr;
+  const int                         device = spmv_current_device();
+  void                             *block  = nullptr;
 
-  if (p) {
-    block = from_pool(*p, (size_t)bytes);
-    if (!block) { /* the kept memory may be fragmented */
-      (void)cudaMemPoolTrimTo(p->pool, 0);
-      block = from_pool(*p, (size_t)bytes);
+  if (device >= 0 && !pools().of[device].asked) create(&pools().of[device], device);
+  if (Pool *p = pool_of(device)) {
+    block = from_pool(p, (size_t)bytes, use == SPMV_FOR_ALL_STREAMS ? p->stream : (cudaStream_t)stream);
+    if (block && use == SPMV_FOR_ALL_STREAMS && cudaStreamSynchronize(p->stream) != cudaSuccess) {
+      (void)cudaFreeAsync(block, p->stream);
+      block = nullptr;
+    }
+    if (block) {
+      pools().block[block] = {device, use, bytes};
+      count(p, use, bytes);
     }
   } else if (cudaMalloc(&block, (size_t)bytes) != cudaSuccess) block = nullptr;
   if (!block) (void)cudaGetLastError();
   return block;
 }
 
-extern "C" void spmv_device_free_default(void *block)
+extern "C" void spmv_device_free_default(int blocks, void *const block[])
 {
-  const OnDeviceOf where(block);
+  if (blocks == 0) return;
+  const int      device = device_of(block[0]);
+  const OnDevice where(device);
 
-  /* any stream may still use the block, and cudaFree() does not wait if the block came from a pool */
-  (void)cudaDeviceSynchronize();
+  (void)cudaDeviceSynchronize(); /* any stream may still use them */
+  for (int i = 0; i < blocks; i++) give_back(block[i], nullptr);
   const std::lock_guard<std::mutex> lock(pools().lock);
-  const Pool                       *p = current(false);
-  if (p && cudaFreeAsync(block, p->stream) == cudaSuccess) {
-    set_threshold(*p);
-    (void)cudaStreamSynchronize(p->stream); /* releases memory above the threshold */
-  } else (void)cudaFree(block);
-  (void)cudaGetLastError();
+  if (Pool *p = pool_of(device)) release_above_threshold(p);
+}
+
+extern "C" void spmv_device_free_on(void *block, void *stream)
+{
+  const cudaStream_t last = (cudaStream_t)stream;
+  give_back(block, &last);
 }
 
 extern "C" void spmv_device_keep(int64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
-  pools().keep = bytes;
-  for_pools(set_keep);
+
+  pools().keep = bytes < 0 ? KEPT : bytes;
+  for_pools(release_above_threshold);
 }
 
 extern "C" void spmv_device_release(void)
 {
-  (void)spmv_scratch_drop();
   const std::lock_guard<std::mutex> lock(pools().lock);
-  for_pools([](Pool *p) {
-    uint64_t used = 1;
 
-    (void)cudaMemPoolGetAttribute(p->pool, cudaMemPoolAttrUsedMemCurrent, &used);
+  for_pools([](Pool *p) {
+    (void)cudaDeviceSynchronize();
     (void)cudaMemPoolTrimTo(p->pool, 0);
-    if (used > 0) return; /* blocks in use must be freed into this pool */
+    forget_rounds(p);
+    if (p->used > 0) return; /* blocks in use must be freed into this pool */
     (void)cudaStreamDestroy(p->stream);
     (void)cudaMemPoolDestroy(p->pool);
     *p = {};
   });
+}
+
+extern "C" void spmv_scratch_hold(void)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+
+  if (pools().holders++ == 0) for_pools(forget_rounds);
+}
+
+extern "C" void spmv_scratch_release(void)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+
+  if (--pools().holders == 0) for_pools(release_above_threshold);
+}
+
+extern "C" void spmv_scratch_trim(void)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+
+  for_pools([](Pool *p) {
+    p->most_before = p->most;
+    p->most        = p->scratch;
+    set_threshold(*p);
+  });
+}
+
+extern "C" int64_t spmv_scratch_bytes(void)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  int64_t                           bytes = 0;
+
+  for (const Pool &p : pools().of) bytes += scratch_bytes(p);
+  return bytes;
 }

@@ -10,16 +10,20 @@
 /* N numbers that are added component by component */
 template <int N>
 struct SpmvNumbers {
-  int64_t of[N];
-};
-
-template <int N>
-struct SpmvAddNumbers {
-  __host__ __device__ inline SpmvNumbers<N> operator()(const SpmvNumbers<N> &a, const SpmvNumbers<N> &b) const
+  int64_t  of[N];
+  __host__ __device__ inline SpmvNumbers<N> operator+(const SpmvNumbers<N> &other) const
   {
     SpmvNumbers<N> sum;
-    for (int i = 0; i < N; i++) sum.of[i] = a.of[i] + b.of[i];
+    for (int i = 0; i < N; i++) sum.of[i] = of[i] + other.of[i];
     return sum;
+  }
+};
+
+struct SpmvAddNumbers {
+  template <int N>
+  __host__ __device__ inline SpmvNumbers<N> operator()(const SpmvNumbers<N> &a, const SpmvNumbers<N> &b) const
+  {
+    return a + b;
   }
 };
 
@@ -46,9 +50,9 @@ __device__ inline bool spmv_sum_up(const SpmvNumbers<N> &found, SpmvNumbers<N> *
     const int64_t b = b0 + threadIdx.x;
 
     for (int i = 0; i < N; i++) mine.of[i] = b < gridDim.x ? __ldcg((const long long *)sums[b].of + i) : 0;
-    Scan(temp).InclusiveScan(mine, mine, SpmvAddNumbers<N>(), all);
-    mine   = SpmvAddNumbers<N>()(before, mine);
-    before = SpmvAddNumbers<N>()(before, all);
+    Scan(temp).InclusiveScan(mine, mine, SpmvAddNumbers(), all);
+    mine   = before + mine;
+    before = before + all;
     if (b < gridDim.x) sums[b] = mine;
     __syncthreads(); /* before temp is used again */
   }

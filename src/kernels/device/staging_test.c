@@ -5,7 +5,7 @@
 
 #if defined(SPMV_HAVE_CUDA)
   #include "core/threads.h"
-  #include "device/staging.h"
+  #include "staging.h"
   #include <cuda_runtime_api.h>
   #include <pthread.h>
   #include <stdlib.h>

@@ -20,23 +20,29 @@ __device__ inline S spmv_axpby(S alpha, S sum, S beta, const S *y)
   return beta == S(0) ? alpha * sum : alpha * sum + beta * *y;
 }
 
-/* The result of a product: y = alpha sum + beta y */
+/* The result of a product: y = alpha sum + beta y. If the sum of a row comes in parts, put() takes the first part, which
+   overwrites y, and add() the others. before() loads early what put() needs. */
 template <typename S>
 struct SpmvSum {
-  S *y;
-  S  alpha, beta;
+  typedef S Scalar;
+  S        *y;
+  S         alpha, beta;
 
   SpmvSum(const void *by_alpha, const void *by_beta, void *to)
       : y((S *)to), alpha(*(const S *)by_alpha), beta(*(const S *)by_beta)
   {
   }
   __device__ inline void put(int64_t row, S sum) const { y[row] = spmv_axpby(alpha, sum, beta, y + row); }
+  __device__ inline S    before(int64_t row) const { return beta == S(0) ? S(0) : y[row]; }
+  __device__ inline void put(int64_t row, S sum, S before) const { y[row] = spmv_axpby(alpha, sum, beta, &before); }
+  __device__ inline void add(int64_t row, S sum) const { y[row] += alpha * sum; }
 };
 
 /* The result of a fused step: y = a smoother's step, or the residual b - A x. The kernels are instantiated for SpmvSum
    and for SpmvSmooth: one kernel that branches on each row made products up to 7% slower. */
 template <typename S>
 struct SpmvSmooth {
+  typedef S          Scalar;
   S                 *y;
   const SpmvFactors *factors; /* NULL: the residual */
   const S           *x, *m, *b;
@@ -47,9 +53,11 @@ struct SpmvSmooth {
         adds(step.adds != 0)
   {
   }
-  __device__ inline void put(int64_t row, S sum) const
+  __device__ inline S    before(int64_t row) const { return b[row]; }
+  __device__ inline void put(int64_t row, S sum) const { put(row, sum, before(row)); }
+  __device__ inline void put(int64_t row, S sum, S before) const
   {
-    S v = b[row] - sum;
+    S v = before - sum;
 
     if (factors) {
       if (m) v *= m[row];
@@ -57,6 +65,11 @@ struct SpmvSmooth {
       if (adds) v += (S)factors->before * y[row];
     }
     y[row] = v;
+  }
+  __device__ inline void add(int64_t row, S sum) const
+  {
+    if (factors && m) sum *= m[row];
+    y[row] -= factors ? (S)factors->correction * sum : sum;
   }
 };
 
@@ -66,6 +79,14 @@ __device__ inline S spmv_add_lanes(S sum, int lanes)
 {
   for (int offset = lanes >> 1; offset; offset >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
   return sum;
+}
+
+/* The largest number of `lanes` neighbouring lanes, a power of two; all lanes of the warp must call it */
+template <typename T>
+__device__ inline T spmv_max_lanes(T most, int lanes)
+{
+  for (int offset = lanes >> 1; offset; offset >>= 1) most = max(most, __shfl_xor_sync(0xffffffffu, most, offset));
+  return most;
 }
 
 /* Inclusive scan over the lanes of a warp */

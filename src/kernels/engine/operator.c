@@ -1,7 +1,7 @@
 /* operator.c - the product of a solver: by a plan, its transpose or its rounded values; on several processes it adds
    the product with the ghost columns, which other processes own. */
 #include "core/format.h"
-#include "engine/solve.h"
+#include "solve.h"
 #include <spmv_engine.h>
 #include <spmv_values.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "device/vector.cuh"
-#include "engine/point.h"
+#include "point.h"
 #include <type_traits>
 
 enum { SPMV_POINT_THREADS = 256 };
@@ -26,11 +26,8 @@ static SpmvStatus spmv_with_block(int block, Call call)
 template <int FIRST, typename Call>
 static SpmvStatus spmv_with_point(SpmvScalar scalar, int block, Call call)
 {
-  const auto with_type = [&](auto s) {
-    return spmv_with_block<FIRST>(block, [&](auto number) { return call(s, number); });
-  };
-
-  return scalar == SPMV_F32 ? with_type(float()) : with_type(double());
+  return spmv_with_scalar(
+      scalar, [&](auto s) { return spmv_with_block<FIRST>(block, [&](auto number) { return call(s, number); }); });
 }
 
 /* Rows of a warp at a time, one per lane: as many whole blocks as fit into 32 lanes */

@@ -83,5 +83,10 @@ SpmvStatus subtract(const SpmvProjection *p, void *x, SpmvExec *exec)
 }
 } // namespace
 
-extern "C" const SpmvProjectSlots spmv_project_device;
-const SpmvProjectSlots            spmv_project_device = {dots, subtract};
+SpmvStatus spmv_project(const SpmvProjection *p, void *x, SpmvExec *exec)
+{
+  if (p->count == 0) return SPMV_SUCCESS;
+  SPMV_TRY(dots(p, x, exec));
+  if (p->processes) SPMV_TRY(p->processes->add(p->processes->ctx, p->work, p->count, exec));
+  return subtract(p, x, exec);
+}

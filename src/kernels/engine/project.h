@@ -11,24 +11,15 @@ SPMV_C_BEGIN
 typedef struct {
   int64_t              rows; /* of this process */
   int                  count;
-  const void          *vectors; /* [count][rows] in the space of the solver */
+  const void          *vectors; /* [count][rows] on the device */
   SpmvScalar           scalar_type;
   const SpmvProcesses *processes; /* NULL: one */
-  double              *work;      /* [count * SPMV_PROJECT_WORK] in that space: the sums, then partial sums */
+  double              *work;      /* [count * SPMV_PROJECT_WORK] on the device: the sums, then partial sums */
 } SpmvProjection;
 enum { SPMV_PROJECT_BLOCKS = 512, SPMV_PROJECT_WORK = SPMV_PROJECT_BLOCKS + 1 };
 
-/* x -= sum over j of (v_j, x) v_j, with sums in double precision and in a fixed order. On the device it only enqueues,
+/* x -= sum over j of (v_j, x) v_j, with sums in double precision and in a fixed order. It only enqueues,
    unless communication waits for the host. */
 SpmvStatus spmv_project(const SpmvProjection *, void *x, SpmvExec *);
-
-/* The two steps, which host and device implement */
-typedef struct {
-  /* work[j] = (v_j, x) of this process */
-  SpmvStatus (*dots)(const SpmvProjection *, const void *x, SpmvExec *);
-  /* x -= sum over j of work[j] v_j */
-  SpmvStatus (*subtract)(const SpmvProjection *, void *x, SpmvExec *);
-} SpmvProjectSlots;
-extern const SpmvProjectSlots spmv_project_device;
 
 SPMV_C_END

@@ -1,5 +1,5 @@
 /* queue.cu - the host's side of records and events; see queue.cuh. */
-#include "engine/queue.cuh"
+#include "queue.cuh"
 #include <chrono>
 
 SpmvStatus spmv_queue_open(SpmvQueue *q, const char *who, const SpmvProcesses *processes, bool graphs, SpmvExec *exec)
@@ -73,12 +73,6 @@ static SpmvStatus wait_for_event(const SpmvQueue *q, cudaEvent_t event, SpmvExec
     SPMV_TRY(all->alive(all->ctx, waited, exec));
     looked = waited;
   }
-}
-
-SpmvStatus spmv_queue_drain(SpmvQueue *q, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_queue_record(q, 0, exec));
-  return wait_for_event(q, q->event[0], exec);
 }
 
 SpmvStatus spmv_queue_wait(SpmvQueue *q, int i, SpmvRecord *record, SpmvExec *exec)

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "device/launch.cuh"
-#include "engine/solve.h"
+#include "solve.h"
 #include <cstring>
 
 struct SpmvQueue {
@@ -30,8 +30,6 @@ void spmv_queue_close(SpmvQueue *);
 /* Makes exec->stream wait for the last solve, which may still use the solver's arrays on another stream */
 SpmvStatus spmv_queue_follow(SpmvQueue *, SpmvExec *);
 SpmvStatus spmv_queue_record(SpmvQueue *, int i, SpmvExec *);
-/* Waits for the work in the stream, and fails if another process dies meanwhile */
-SpmvStatus spmv_queue_drain(SpmvQueue *, SpmvExec *);
 /* Waits for record i. Fails if another process has died, or if some processes have a reason to end and others have
    none. */
 SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "device/vector.cuh"
-#include "engine/point.cuh"
-#include "engine/solve.h"
+#include "point.cuh"
+#include "solve.h"
 
-/* SPMV_SUM_GRID_MAX thread blocks are eight for each of the 132 multiprocessors of an H100 or H200. A larger GPU gets
+/* SPMV_SUM_GRID_MAX thread blocks are eight for each multiprocessor. A larger GPU gets
    no more, so that the order of additions is the same on all. With fewer, the early thread blocks of the next kernel
    would fill the free places of some multiprocessors and leave the next kernel badly distributed. */
 enum { SPMV_SUM_THREADS = SPMV_POINT_THREADS, SPMV_SUM_WARPS = SPMV_SUM_THREADS / 32, SPMV_SUM_RESIDENT = 8 };

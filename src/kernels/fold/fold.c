@@ -5,10 +5,13 @@
   with folding long rows and memory with gather functions. fold.h describes the table, fold_cost.c the choice of w.
 */
 #include "fold.h"
+#include <float.h>
 #include <stdio.h>
 
 static const char *const layout_names[] = {"sliced", "uniform", NULL};
-static const char *const gather_names[] = {"cache", "device", "host", NULL};
+static const char *const gather_names[] = {"cache", "host", "device", NULL};
+
+static const char *const device_options[] = {"gather", "device_memory", NULL};
 
 static const SpmvOptionDesc options[] = {
     [FOLD_OPTION_Q] = {"q", SPMV_OPTION_REAL, 0, 0, 1e6, NULL, "for comparison: fold rows above q*mean + r*sigma",
@@ -18,9 +21,9 @@ static const SpmvOptionDesc options[] = {
     [FOLD_OPTION_LAYOUT]        = {"layout", SPMV_OPTION_ENUM, FOLD_LAYOUT_SLICED, 0, 0, layout_names, "for comparison",
                                    "sliced: every 32 rows have their own width; uniform: one width, as published"},
     [FOLD_OPTION_GATHER]        = {"gather", SPMV_OPTION_ENUM, FOLD_GATHER_CACHE, 0, 0, gather_names,
-                                   "source of x, for comparison",
-                                   "on a GPU, x is read through its caches, written in table order by the device first, or "
-                                          "gathered by the host and sent in pieces"},
+                                   "source of x in a product on a GPU",
+                                   "on a GPU, x is read through its caches, gathered by the host and sent in pieces, or "
+                                          "written in table order by the device first"},
     [FOLD_OPTION_DEVICE_MEMORY] = {"device_memory", SPMV_OPTION_INT, 0, 0, 1e15, NULL,
                                    "most bytes on a GPU, the rest streams; 0: all",
                                    "bytes that the matrix may take on a GPU; the rest is sent in pieces in each "
@@ -28,30 +31,33 @@ static const SpmvOptionDesc options[] = {
     {.key = NULL},
 };
 
-/* The data of an analysis on the host; build takes over its layout */
-typedef struct {
-  FoldSizes  sizes;
-  FoldLayout layout;
-} FoldAnalysis;
+static const double paper_from[SPMV_OPTIONS_MAX] = {[FOLD_OPTION_Q]      = DBL_MIN, /* anything but 0 */
+                                                    [FOLD_OPTION_R]      = DBL_MIN,
+                                                    [FOLD_OPTION_LAYOUT] = FOLD_LAYOUT_UNIFORM,
+                                                    [FOLD_OPTION_GATHER] = FOLD_GATHER_DEVICE};
 
-static void clear_analysis(void *data, SpmvExec *exec)
+void fold_clear_analysis(void *data, SpmvExec *exec)
 {
   fold_layout_free(&exec->host, &exec->device, SPMV_HOST, &((FoldAnalysis *)data)->layout);
 }
 
-static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
+SpmvStatus fold_analyze(const SpmvPattern *pattern, FoldGiven given, SpmvAnalysis *analysis, SpmvExec *exec)
 {
   FoldAnalysis    *data        = analysis->data;
   const SpmvIndex  column_type = fold_column_type(pattern->cols);
   const SpmvScalar scalar      = analysis->scalar_type;
 
-  SPMV_TRY(fold_analyze_rows(pattern->row_ptr, pattern, scalar, SPMV_HOST, &analysis->options, exec, &data->sizes,
-                             &data->layout));
+  SPMV_TRY(fold_analyze_rows(pattern->row_ptr, pattern, scalar, SPMV_HOST, given, exec, &data->sizes, &data->layout));
   fold_memory(&data->sizes, column_type, scalar, &analysis->memory);
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)
+static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
+{
+  return fold_analyze(pattern, (FoldGiven){0}, analysis, exec);
+}
+
+SpmvStatus fold_build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *base, SpmvExec *exec)
 {
   const FoldAnalysis *data = analysis->data;
   const SpmvPattern  *p    = &csr->pattern;
@@ -74,7 +80,7 @@ static SpmvStatus recover_row_ptr(const FoldPlan *plan, SpmvExec *exec, void **r
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
+SpmvStatus fold_update_values(SpmvPlan *base, const void *values, SpmvSpace values_space, SpmvExec *exec)
 {
   const FoldTable *table = &((FoldPlan *)base)->table;
   const FoldRange  whole = fold_whole(table);
@@ -87,7 +93,7 @@ static SpmvStatus update_values(SpmvPlan *base, const void *values, SpmvSpace va
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus extract_values(const SpmvPlan *base, void *values, SpmvExec *exec)
+SpmvStatus fold_extract_values(const SpmvPlan *base, void *values, SpmvExec *exec)
 {
   const FoldTable *table = &((const FoldPlan *)base)->table;
   const FoldRange  whole = fold_whole(table);
@@ -99,8 +105,8 @@ static SpmvStatus extract_values(const SpmvPlan *base, void *values, SpmvExec *e
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                       SpmvExec *exec)
+SpmvStatus fold_mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                     SpmvExec *exec)
 {
   (void)work;
   (void)exec;
@@ -108,7 +114,7 @@ static SpmvStatus mult(const SpmvPlan *base, const void *alpha, const void *x, c
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus add_transposed(const SpmvPlan *base, const void *alpha, const void *x, void *y, SpmvExec *exec)
+SpmvStatus fold_add_transposed(const SpmvPlan *base, const void *alpha, const void *x, void *y, SpmvExec *exec)
 {
   (void)exec;
   fold_host_add_transposed((const FoldPlan *)base, alpha, x, y);
@@ -132,7 +138,7 @@ void fold_view_sizes(const FoldSizes *s, SpmvPrint print, void *ctx)
   print(ctx, line);
 }
 
-static void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
+void fold_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 {
   fold_view_sizes(&((const FoldPlan *)base)->table.sizes, print, ctx);
 }
@@ -141,13 +147,13 @@ static const SpmvSlots host_slots = {
     .analysis_bytes = sizeof(FoldAnalysis),
     .plan_bytes     = sizeof(FoldPlan),
     .analyze        = analyze,
-    .clear_analysis = clear_analysis,
-    .build          = build,
-    .update_values  = update_values,
-    .extract_values = extract_values,
-    .mult           = mult,
-    .add_transposed = add_transposed,
-    .view           = view,
+    .clear_analysis = fold_clear_analysis,
+    .build          = fold_build,
+    .update_values  = fold_update_values,
+    .extract_values = fold_extract_values,
+    .mult           = fold_mult,
+    .add_transposed = fold_add_transposed,
+    .view           = fold_view,
     .clear          = fold_clear_table,
 };
 
@@ -186,7 +192,9 @@ const SpmvFormat spmv_format_fold = {
     .name           = "fold",
     .summary        = "Fold method: long rows cut into pieces of equal work",
     .options        = options,
+    .device_options = device_options,
     .padding_factor = 1.25, /* the product reads memory more evenly than a CSR product, which makes up for padding */
     .host           = &host_slots,
     .device         = SPMV_DEVICE_SLOTS(fold_device_slots),
+    .paper_from     = paper_from,
 };

@@ -27,7 +27,7 @@
 */
 #pragma once
 
-#include "core/format.h"
+#include "plan/plan.h"
 #include "core/simd.h"
 
 SPMV_C_BEGIN
@@ -45,7 +45,7 @@ enum {
 /* Positions in the table of options, and the choices of `layout` and `gather` */
 enum { FOLD_OPTION_Q = 0, FOLD_OPTION_R, FOLD_OPTION_LAYOUT, FOLD_OPTION_GATHER, FOLD_OPTION_DEVICE_MEMORY };
 enum { FOLD_LAYOUT_SLICED = 0, FOLD_LAYOUT_UNIFORM };
-enum { FOLD_GATHER_CACHE = 0, FOLD_GATHER_DEVICE, FOLD_GATHER_HOST };
+enum { FOLD_GATHER_CACHE = 0, FOLD_GATHER_HOST, FOLD_GATHER_DEVICE };
 
 /* natural: rows in matrix order, each slice as wide as its longest piece. sorted: the same with `order`. uniform: the
    paper's table, rows in matrix order and every slice w wide. */
@@ -59,6 +59,13 @@ typedef struct {
   int64_t slice[2][FOLD_LONG + 1]; /* slices by the length of their longest row; [FOLD_NATURAL], [FOLD_SORTED] */
   int64_t long_slice_sum[2];       /* sum of the longest rows over the slices counted in entry FOLD_LONG */
 } FoldHistogram;
+
+/* A table that is prescribed, as by a paper; {0}: the cheapest one */
+typedef struct {
+  int64_t (*width)(const FoldHistogram *, const SpmvOptions *); /* NULL: the cheapest */
+  const SpmvOptions *options;                                   /* the argument of width */
+  int                is_uniform; /* FOLD_UNIFORM; 0: the cheaper one of the other orders */
+} FoldGiven;
 
 /* The predicted cost of a product with a given w */
 typedef struct {
@@ -95,29 +102,43 @@ typedef struct {
   void      *columns, *values;
 } FoldTable;
 
+/* The data of an analysis on the host; build takes over its layout */
+typedef struct {
+  FoldSizes  sizes;
+  FoldLayout layout;
+} FoldAnalysis;
+
 /* A plan in either space whose table is not streamed */
 typedef struct {
   SpmvPlan  base; /* first */
   FoldTable table;
 } FoldPlan;
 
+/* ---- fold.c: the slots on the host; the one for analyses gives {0} to fold_analyze() ---- */
+
+SpmvStatus fold_analyze(const SpmvPattern *, FoldGiven, SpmvAnalysis *, SpmvExec *);
+void       fold_clear_analysis(void *data, SpmvExec *);
+SpmvStatus fold_build(const SpmvCsr *, const SpmvAnalysis *, SpmvPlan *, SpmvExec *);
+SpmvStatus fold_update_values(SpmvPlan *, const void *values, SpmvSpace, SpmvExec *);
+SpmvStatus fold_extract_values(const SpmvPlan *, void *values, SpmvExec *);
+SpmvStatus fold_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
+                     SpmvExec *);
+SpmvStatus fold_add_transposed(const SpmvPlan *, const void *alpha, const void *x, void *y, SpmvExec *);
+void       fold_view(const SpmvPlan *, SpmvPrint, void *ctx);
 extern const SpmvSlots fold_device_slots;
 
 /* ---- fold_cost.c: the choice of w ---- */
 
 double fold_mean(const FoldHistogram *);
 double fold_sigma(const FoldHistogram *);
-/* max(1, q * mean + r * sigma), rounded, at most the longest row */
-int64_t fold_width(const FoldHistogram *, double q, double r);
 /* The cost of a product in that space; for w above FOLD_LONG, entries and bytes are estimates */
 FoldPrediction fold_predict(const FoldHistogram *, FoldOrder, int64_t width, SpmvScalar, SpmvSpace);
 /* The best w for an order */
 int64_t fold_best_width(const FoldHistogram *, FoldOrder, SpmvScalar, SpmvSpace, FoldPrediction *);
 /* 1 if sorting could save more than it costs, because slices in natural order have much padding */
-int fold_sorting_may_pay(const FoldHistogram *, SpmvScalar, SpmvSpace, const SpmvOptions *);
-/* Sets width, order, automatic and the statistics of sizes from the options; uses histogram.slice[FOLD_SORTED] only if
-   sorted_known */
-void fold_choose(const FoldHistogram *, int sorted_known, SpmvScalar, SpmvSpace, const SpmvOptions *, FoldSizes *);
+int fold_sorting_may_pay(const FoldHistogram *, SpmvScalar, SpmvSpace, FoldGiven);
+/* Sets width, order, automatic and the statistics of sizes; uses histogram.slice[FOLD_SORTED] only if sorted_known */
+void fold_choose(const FoldHistogram *, int sorted_known, SpmvScalar, SpmvSpace, FoldGiven, FoldSizes *);
 
 /* ---- fold_layout.c: layout of a table, on the host ---- */
 
@@ -127,8 +148,8 @@ void fold_count_sorted(const void *row_ptr, int64_t rows, SpmvIndex, FoldHistogr
 SpmvStatus fold_lay_out(const void *row_ptr, SpmvIndex, SpmvExec *, FoldSizes *, FoldLayout *);
 void       fold_layout_free(const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace, FoldLayout *);
 /* Analysis of a row_ptr on the host: histogram, choice, layout */
-SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *, SpmvScalar, SpmvSpace, const SpmvOptions *,
-                             SpmvExec *, FoldSizes *, FoldLayout *);
+SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *, SpmvScalar, SpmvSpace, FoldGiven, SpmvExec *,
+                             FoldSizes *, FoldLayout *);
 
 /* Makes the table of a plan in its space: sets sizes, allocates the arrays, and copies a layout that lies in this
    space */

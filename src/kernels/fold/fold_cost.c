@@ -5,6 +5,7 @@
   in double precision (see README.md).
 */
 #include "fold.h"
+#include "device/tuning.h"
 #include <math.h>
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
 /* far_bytes is an estimate on the host; measurements on the device show no such cost */
 static const Machine machines[] = {
     [SPMV_HOST]   = {.bytes_per_us = 1e4, .far_bytes = 1},
-    [SPMV_DEVICE] = {.bytes_per_us   = 4.6e6,
+    [SPMV_DEVICE] = {.bytes_per_us   = SPMV_STREAMED_PER_US,
                      .x_bytes        = 1,
                      .start_us       = 1.5,
                      .batch_us       = 0.62,
@@ -34,9 +35,9 @@ static const Machine machines[] = {
                      .cut_often_us   = 121e-6},
 };
 
-/* Multiprocessors of an H200, and thread blocks of the product kernel resident on a multiprocessor: the kernel takes 48
-   registers per thread in double precision, 32 in single */
-static const double MULTIPROCESSORS = 132, BLOCKS_HELD[] = {[SPMV_F64] = 5, [SPMV_F32] = 8};
+/* Thread blocks of the product kernel resident on a multiprocessor: the kernel takes 48 registers per thread in double
+   precision, 32 in single */
+static const double BLOCKS_HELD[] = {[SPMV_F64] = 5, [SPMV_F32] = 8};
 
 /* Rows are sorted only if that saves this fraction of the time */
 static const double SORTING_GAIN = 0.01;
@@ -51,14 +52,6 @@ double fold_sigma(const FoldHistogram *h)
 }
 
 static int64_t longest_width(const FoldHistogram *h) { return h->longest > 1 ? h->longest : 1; }
-
-int64_t fold_width(const FoldHistogram *h, double q, double r)
-{
-  const double w = round(q * fold_mean(h) + r * fold_sigma(h));
-
-  if (w >= (double)longest_width(h)) return longest_width(h);
-  return w > 1 ? (int64_t)w : 1;
-}
 
 /* Cumulative sums over rows shorter than FOLD_LONG, and separate sums over longer rows, for which only the total length
    is known */
@@ -145,8 +138,8 @@ static double extra_entries(const Cut *c, int64_t w)
    beyond that number begin late. */
 static double table_time(const Machine *m, SpmvScalar scalar, double bytes, double table_rows, double widest)
 {
-  const double blocks = ceil(table_rows / FOLD_WINDOW), held = MULTIPROCESSORS * BLOCKS_HELD[scalar];
-  const double late    = fmax(0, fmin(1, (blocks - held) / MULTIPROCESSORS)); /* 1: one excess block per
+  const double blocks = ceil(table_rows / FOLD_WINDOW), held = SPMV_MULTIPROCESSORS * BLOCKS_HELD[scalar];
+  const double late    = fmax(0, fmin(1, (blocks - held) / SPMV_MULTIPROCESSORS)); /* 1: one excess block per
                                                                                  multiprocessor */
   const double waiting = m->batch_us * ceil(widest / FOLD_BATCH);
   const double time    = bytes / m->bytes_per_us + waiting * fmin(1, blocks / held) + m->second_wave_us * late;
@@ -200,37 +193,27 @@ int64_t fold_best_width(const FoldHistogram *h, FoldOrder order, SpmvScalar scal
   return best;
 }
 
-static int is_uniform(const SpmvOptions *options)
-{
-  return (int)options->value[FOLD_OPTION_LAYOUT] == FOLD_LAYOUT_UNIFORM;
-}
-
-static int is_automatic(const SpmvOptions *options)
-{
-  return options->value[FOLD_OPTION_Q] == 0 && options->value[FOLD_OPTION_R] == 0;
-}
-
-/* w for an order, from the options, and its prediction */
+/* w for an order, and its prediction */
 static int64_t wanted_width(const FoldHistogram *h, FoldOrder order, SpmvScalar scalar, SpmvSpace space,
-                            const SpmvOptions *options, FoldPrediction *p)
+                            const FoldGiven *given, FoldPrediction *p)
 {
-  if (is_automatic(options)) return fold_best_width(h, order, scalar, space, p);
-  const int64_t w = fold_width(h, options->value[FOLD_OPTION_Q], options->value[FOLD_OPTION_R]);
+  if (!given->width) return fold_best_width(h, order, scalar, space, p);
+  const int64_t w = given->width(h, given->options);
   *p              = fold_predict(h, order, w, scalar, space);
   return w;
 }
 
-int fold_sorting_may_pay(const FoldHistogram *h, SpmvScalar scalar, SpmvSpace space, const SpmvOptions *options)
+int fold_sorting_may_pay(const FoldHistogram *h, SpmvScalar scalar, SpmvSpace space, FoldGiven given)
 {
   FoldPrediction p;
 
-  if (is_uniform(options) || h->rows <= FOLD_LANES) return 0;
-  (void)wanted_width(h, FOLD_NATURAL, scalar, space, options, &p);
+  if (given.is_uniform || h->rows <= FOLD_LANES) return 0;
+  (void)wanted_width(h, FOLD_NATURAL, scalar, space, &given, &p);
   return (double)(p.entries - h->nnz) > SORTING_GAIN * (double)p.entries || p.add_time > SORTING_GAIN * p.time;
 }
 
-void fold_choose(const FoldHistogram *h, int sorted_known, SpmvScalar scalar, SpmvSpace space,
-                 const SpmvOptions *options, FoldSizes *sizes)
+void fold_choose(const FoldHistogram *h, int sorted_known, SpmvScalar scalar, SpmvSpace space, FoldGiven given,
+                 FoldSizes *sizes)
 {
   FoldPrediction p, sorted;
 
@@ -239,11 +222,11 @@ void fold_choose(const FoldHistogram *h, int sorted_known, SpmvScalar scalar, Sp
                              .longest   = h->longest,
                              .mean      = fold_mean(h),
                              .sigma     = fold_sigma(h),
-                             .automatic = is_automatic(options)};
-  sizes->order = is_uniform(options) ? FOLD_UNIFORM : FOLD_NATURAL;
-  sizes->width = wanted_width(h, sizes->order, scalar, space, options, &p);
+                             .automatic = !given.width};
+  sizes->order = given.is_uniform ? FOLD_UNIFORM : FOLD_NATURAL;
+  sizes->width = wanted_width(h, sizes->order, scalar, space, &given, &p);
   if (sorted_known && sizes->order == FOLD_NATURAL) {
-    const int64_t w = wanted_width(h, FOLD_SORTED, scalar, space, options, &sorted);
+    const int64_t w = wanted_width(h, FOLD_SORTED, scalar, space, &given, &sorted);
     if (sorted.time <= (1 - SORTING_GAIN) * p.time) {
       sizes->order = FOLD_SORTED;
       sizes->width = w;

@@ -3,24 +3,6 @@
 #include "fold.h"
 #include "gen.h"
 #include <math.h>
-#include <string.h>
-
-UNIT_TEST(fold_width_follows_q_and_r)
-{
-  const int32_t row_ptr[] = {0, 1, 6, 6, 8, 15, 18};
-  FoldHistogram h;
-
-  fold_count(row_ptr, 6, SPMV_I32, &h);
-  UNIT_EQUAL(18, h.nnz);
-  UNIT_EQUAL(7, h.longest);
-  UNIT_CHECK(fold_mean(&h) == 3);
-  UNIT_CHECK(fabs(fold_sigma(&h) - sqrt((1 + 25 + 0 + 4 + 49 + 9) / 6.0 - 9)) < 1e-12);
-  UNIT_EQUAL(5, fold_width(&h, 1.5, 0)); /* 4.5 rounds away from 0 */
-  UNIT_EQUAL(2, fold_width(&h, 0, 1));   /* 2.38 */
-  UNIT_EQUAL(5, fold_width(&h, 1, 1));
-  UNIT_EQUAL(1, fold_width(&h, 0.01, 0));
-  UNIT_EQUAL(7, fold_width(&h, 1e6, 1e6));
-}
 
 /* The cost of the actual table for w: the exact counterpart of fold_predict(), on the host */
 static double exact_time(const SpmvPattern *p, const FoldHistogram *h, FoldOrder order, int64_t w)
@@ -113,18 +95,16 @@ UNIT_TEST(fold_predicts_what_partial_sums_cost_a_device)
 /* The sizes of a table chosen for a device */
 static FoldSizes device_sizes(const GenSpec *spec)
 {
-  const SpmvFormat *fold = spmv_format_find("fold");
-  SpmvAllocator     none = {0};
-  SpmvOptions       options;
-  SpmvExec          exec;
-  SpmvPattern       p;
-  FoldSizes         sizes;
-  FoldLayout        layout;
+  SpmvAllocator none = {0};
+  SpmvExec      exec;
+  SpmvPattern   p;
+  FoldSizes     sizes;
+  FoldLayout    layout;
 
   spmv_exec_init(&exec, SPMV_HOST);
-  spmv_options_init(&options, fold);
   UNIT_EQUAL(SPMV_SUCCESS, gen_pattern(spec, SPMV_I32, &p));
-  UNIT_EQUAL(SPMV_SUCCESS, fold_analyze_rows(p.row_ptr, &p, SPMV_F64, SPMV_DEVICE, &options, &exec, &sizes, &layout));
+  UNIT_EQUAL(SPMV_SUCCESS,
+             fold_analyze_rows(p.row_ptr, &p, SPMV_F64, SPMV_DEVICE, (FoldGiven){0}, &exec, &sizes, &layout));
   fold_layout_free(&none, &none, SPMV_HOST, &layout);
   gen_pattern_free(&p);
   return sizes;

@@ -2,7 +2,7 @@
   fold_device.cu - the slots of format fold for plans in device memory: they upload a host pattern or host values if
   needed, and call the steps of fold_device.cuh.
 */
-#include "../device/upload.cuh"
+#include "device/upload.cuh"
 #include "fold_device.cuh"
 #include <cstdio>
 
@@ -17,27 +17,9 @@ const SpmvSlots *choose(const SpmvOptions *options)
 
 /* ---- analysis ---- */
 
-int64_t work_bytes(const FoldSizes *s, const SpmvOptions *options, SpmvScalar scalar)
+SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
 {
-  const int64_t gathered = fold_gather_of(options) == FOLD_GATHER_DEVICE ? s->steps * FOLD_LANES : 0;
-  return (fold_partial_sums(s) + gathered) * spmv_scalar_bytes(scalar);
-}
-
-SpmvStatus analyze(const SpmvPattern *p, SpmvAnalysis *analysis, SpmvExec *exec)
-{
-  FoldDeviceAnalysis *a       = (FoldDeviceAnalysis *)analysis->data;
-  const SpmvOptions  *options = &analysis->options;
-  const SpmvScalar    scalar  = analysis->scalar_type;
-  const void         *row_ptr;
-
-  SPMV_TRY(spmv_check_counts(analysis, 0, exec));
-  a->arena.chunk_bytes = 24 * p->rows + (1 << 20); /* about the scratch memory that sorting the rows takes */
-  SPMV_TRY(spmv_on_device(p->row_ptr, p->space, row_ptr_bytes(p), "uploaded row_ptr", &a->arena, exec, &row_ptr));
-  if (p->space == SPMV_HOST) a->row_ptr = row_ptr;
-  SPMV_TRY(fold_device_lay_out(row_ptr, p->index_type, p, scalar, options, exec, a));
-  fold_memory(&a->sizes, SPMV_I32, scalar, &analysis->memory);
-  analysis->memory.work_bytes = work_bytes(&a->sizes, options, scalar);
-  return SPMV_SUCCESS;
+  return fold_device_analyze(pattern, {}, analysis, exec);
 }
 
 void clear_analysis(void *data, SpmvExec *exec) { spmv_arena_free(&((FoldDeviceAnalysis *)data)->arena, exec); }
@@ -93,26 +75,23 @@ SpmvStatus list_nonzeros(const SpmvPlan *base, const SpmvNonzeros *to, SpmvExec 
   SPMV_TRY(fold_device_list(table, base->scalar_type, row_ptr, to, exec));
   return spmv_stream_wait(exec); /* the arena leaves scope */
 }
-
-/* ---- products and view ---- */
-
-SpmvStatus mult(const SpmvPlan *base, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                SpmvExec *exec)
-{
-  const FoldTable   *table    = &((const FoldPlan *)base)->table;
-  const SpmvScalar   scalar   = base->scalar_type;
-  const FoldOperands operands = {alpha, x, beta, y, work};
-  FoldPart           part     = {0, table->sizes.slices, 0, table->columns, table->values, NULL};
-
-  if (fold_gather_of(&base->options) == FOLD_GATHER_DEVICE) {
-    void *gathered = (char *)work + fold_partial_sums(&table->sizes) * spmv_scalar_bytes(scalar);
-    SPMV_TRY(fold_device_gather(table->columns, table->sizes.steps * FOLD_LANES, scalar, x, gathered, exec));
-    part.gathered = gathered;
-  }
-  SPMV_TRY(fold_device_multiply_part(table, scalar, &part, &operands, exec));
-  return fold_device_finish(table, scalar, &operands, exec);
-}
 } // namespace
+
+SpmvStatus fold_device_analyze(const SpmvPattern *p, FoldGiven given, SpmvAnalysis *analysis, SpmvExec *exec)
+{
+  FoldDeviceAnalysis *a      = (FoldDeviceAnalysis *)analysis->data;
+  const SpmvScalar    scalar = analysis->scalar_type;
+  const void         *row_ptr;
+
+  SPMV_TRY(spmv_check_counts(analysis, 0, exec));
+  a->arena.chunk_bytes = 24 * p->rows + (1 << 20); /* about the scratch memory that sorting the rows takes */
+  SPMV_TRY(spmv_on_device(p->row_ptr, p->space, row_ptr_bytes(p), "uploaded row_ptr", &a->arena, exec, &row_ptr));
+  if (p->space == SPMV_HOST) a->row_ptr = row_ptr;
+  SPMV_TRY(fold_device_lay_out(row_ptr, p->index_type, p, scalar, given, exec, a));
+  fold_memory(&a->sizes, SPMV_I32, scalar, &analysis->memory);
+  analysis->memory.work_bytes = fold_partial_sums(&a->sizes) * spmv_scalar_bytes(scalar);
+  return SPMV_SUCCESS;
+}
 
 void fold_device_view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 {
@@ -133,12 +112,12 @@ const SpmvSlots fold_device_slots = {
     build,
     update_values,
     nullptr, /* extract_values: by list_nonzeros */
-    mult,
+    SpmvProducts<FoldMultiply>::mult,
     nullptr, /* add_transposed */
     list_nonzeros,
     nullptr, /* prepare_transpose */
     fold_device_view,
     fold_clear_table,
-    nullptr, /* rounded */
-    nullptr, /* step */
+    SpmvProducts<FoldMultiply>::rounded,
+    SpmvProducts<FoldMultiply>::step,
 };

@@ -8,12 +8,12 @@
 
     work  S  [full_pieces + folded]       partial sums, in the order of the table
              [cut_up * FOLD_SHARES]       sums of shares
-             [entries], gather=device     x in the order of the table
 */
 #pragma once
 
-#include "../device/upload.cuh"
-#include "fold_stream.h"
+#include "device/products.cuh"
+#include "device/upload.cuh"
+#include "fold.h"
 
 enum {
   FOLD_SHARES  = 32, /* shares of a cut_up row: one per lane of the warp that adds them */
@@ -38,8 +38,8 @@ static inline int fold_gather_of(const SpmvOptions *options) { return (int)optio
 
 /* ---- fold_device_layout.cu: sizes and layout from a row_ptr in device memory ---- */
 
-SpmvStatus fold_device_lay_out(const void *row_ptr, SpmvIndex, const SpmvPattern *, SpmvScalar, const SpmvOptions *,
-                               SpmvExec *, FoldDeviceAnalysis *);
+SpmvStatus fold_device_lay_out(const void *row_ptr, SpmvIndex, const SpmvPattern *, SpmvScalar, FoldGiven, SpmvExec *,
+                               FoldDeviceAnalysis *);
 
 /* ---- fold_device_fill.cu: between a CSR and a table, both in device memory ---- */
 
@@ -70,16 +70,22 @@ typedef struct {
 SpmvStatus fold_device_multiply_part(const FoldTable *, SpmvScalar, const FoldPart *, const FoldOperands *, SpmvExec *);
 /* Adds the partial sums of folded rows to y */
 SpmvStatus fold_device_finish(const FoldTable *, SpmvScalar, const FoldOperands *, SpmvExec *);
-/* gathered[e] = x[columns[e]], 0 for padding */
-SpmvStatus fold_device_gather(const void *columns, int64_t entries, SpmvScalar, const void *x, void *gathered,
-                              SpmvExec *);
+
+/* Products with a whole table */
+struct FoldMultiply {
+  template <typename V, typename OUT>
+  static SpmvStatus run(const SpmvPlan *, const V *const values[2], const void *x, const OUT &, void *work, SpmvExec *);
+};
+extern template struct SpmvProducts<FoldMultiply>;
 
 /* ---- fold_device.cu ---- */
 
+/* The slot for analyses, with the table prescribed */
+SpmvStatus fold_device_analyze(const SpmvPattern *, FoldGiven, SpmvAnalysis *, SpmvExec *);
 /* Prints the first lines of a view, which are common to all tables on the device */
 void fold_device_view(const SpmvPlan *, SpmvPrint, void *ctx);
 
-/* ---- fold_device_stream.cu: streamed tables ---- */
+/* ---- stream/fold_device_stream.cu: streamed tables ---- */
 
 /* 1 if the options select a streamed table */
 int                    fold_is_streamed(const SpmvOptions *);

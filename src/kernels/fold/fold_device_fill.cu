@@ -2,10 +2,9 @@
   fold_device_fill.cu - copies between a CSR and a table, both in device memory. As on the host, the padding of the
   table gives the row lengths, so a refresh of the values needs neither the CSR's row_ptr nor a permutation.
 */
-#include "../device/search.cuh"
+#include "device/csr.cuh"
 #include "fold_device.cuh"
 #include "fold_rows.h"
-#include <cub/device/device_scan.cuh>
 
 namespace
 {
@@ -116,14 +115,9 @@ SpmvStatus fill_values(const FoldTable *table, SpmvIndex index, const void *row_
 __device__ inline int64_t stored_length(const FoldLayout &layout, const int32_t *columns, int64_t t)
 {
   const int64_t slice = t / FOLD_LANES, first = layout.slice_ptr[slice];
-  int64_t       low = 0, high = layout.slice_ptr[slice + 1] - first;
 
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (columns[(first + middle) * FOLD_LANES + t % FOLD_LANES] < 0) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return spmv_first_without(layout.slice_ptr[slice + 1] - first,
+                            [&](int64_t j) { return columns[(first + j) * FOLD_LANES + t % FOLD_LANES] >= 0; });
 }
 
 /* length[i] = the number of nonzeros in the first piece of row i; length[rows] = 0 */
@@ -200,9 +194,7 @@ SpmvStatus fold_device_recover_row_ptr(const FoldTable *table, SpmvArena *arena,
               columns, length);
   SPMV_LAUNCH(exec, fold_other_lengths, spmv_blocks(s->folded, FOLD_THREADS), FOLD_THREADS, 0, *s, table->layout,
               columns, length);
-  SPMV_CUB(exec, arena,
-           cub::DeviceScan::ExclusiveSum(scratch, bytes, length, row_ptr, s->rows + 1, (cudaStream_t)exec->stream));
-  return SPMV_SUCCESS;
+  return spmv_sum_before(length, row_ptr, s->rows + 1, arena, exec);
 }
 
 SpmvStatus fold_device_list(const FoldTable *table, SpmvScalar scalar, const int64_t *row_ptr, const SpmvNonzeros *to,

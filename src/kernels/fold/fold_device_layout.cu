@@ -3,23 +3,20 @@
   result as fold_layout.c on the host. The host waits for the histogram (twice if sorting may pay), for the numbers of
   folded rows, and for the number of steps.
 */
+#include "device/csr.cuh"
+#include "device/tuning.h"
+#include "device/vector.cuh"
 #include "fold_device.cuh"
 #include "fold_rows.h"
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 #include <cstring>
 
 namespace
 {
 typedef unsigned long long Counter; /* the 64-bit type of atomicAdd */
 
-enum {
-  LENGTH_BITS  = 9 /* for 0 .. FOLD_UNSORTED; the windows of 2^31 rows need the other 23 bits */,
-  COUNT_BLOCKS = 528
-};
+enum { LENGTH_BITS = 9 /* for 0 .. FOLD_UNSORTED; the windows of 2^31 rows need the other 23 bits */ };
+constexpr int64_t KEYS_BELOW = (int64_t)1 << 32; /* every bit of a sort key counts */
 static_assert(FOLD_UNSORTED < 1 << LENGTH_BITS, "a capped length must fit its bits of a key");
 
 /* Positions of the counters of fold_count_rows */
@@ -40,19 +37,6 @@ struct Rows {
 
 __device__ inline int capped(int64_t length) { return length < FOLD_LONG ? (int)length : (int)FOLD_LONG; }
 
-__device__ inline int64_t warp_max(int64_t v)
-{
-  for (int offset = 16; offset; offset /= 2) v = max(v, __shfl_xor_sync(0xffffffffu, v, offset));
-  return v;
-}
-
-template <typename T>
-__device__ inline T warp_sum(T v)
-{
-  for (int offset = 16; offset; offset /= 2) v += __shfl_xor_sync(0xffffffffu, v, offset);
-  return v;
-}
-
 /* Counts rows by length and slices by their longest row, a warp per slice; order may be NULL */
 template <typename I>
 __global__ void __launch_bounds__(FOLD_THREADS)
@@ -68,8 +52,8 @@ __global__ void __launch_bounds__(FOLD_THREADS)
     const int64_t  t = slice * FOLD_LANES + lane, length = t < rows ? in.length(fold_row(&layout, t)) : 0;
     const int      bin     = t < rows ? capped(length) : -1;
     const unsigned same    = __match_any_sync(0xffffffffu, bin);
-    const int64_t  longest = warp_max(length);
-    const Counter  squares = warp_sum((Counter)length * (Counter)length);
+    const int64_t  longest = spmv_max_lanes(length, 32);
+    const Counter  squares = spmv_add_lanes((Counter)length * (Counter)length, 32);
 
     if (bin >= 0 && __ffs(same) - 1 == lane) atomicAdd(&length_count[bin], (unsigned)__popc(same));
     if (lane) continue;
@@ -110,8 +94,8 @@ SpmvStatus count_rows(const Rows<I> &in, int64_t rows, const FoldLayout &layout,
   SPMV_TRY(spmv_arena_array(arena, (int64_t)COUNTERS, "row counters", &counters, exec));
   SPMV_CUDA(exec, cudaMemsetAsync(counters, 0, sizeof found, (cudaStream_t)exec->stream));
   const int64_t blocks = spmv_blocks(rows, FOLD_THREADS);
-  SPMV_LAUNCH(exec, fold_count_rows<I>, blocks < COUNT_BLOCKS ? blocks : (int64_t)COUNT_BLOCKS, FOLD_THREADS, 0, in,
-              rows, layout, counters);
+  SPMV_LAUNCH(exec, fold_count_rows<I>, blocks < SPMV_FOLD_COUNT_GRID ? blocks : (int64_t)SPMV_FOLD_COUNT_GRID,
+              FOLD_THREADS, 0, in, rows, layout, counters);
   SPMV_TRY(spmv_fetch(found, counters, sizeof found, exec));
   h->longest     = (int64_t)found[LONGEST];
   h->sum_squares = (double)found[SQUARES];
@@ -134,27 +118,24 @@ SpmvStatus sort_rows(const Rows<I> &in, int64_t rows, FoldDeviceAnalysis *a, Spm
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "positions", &position, exec));
   SPMV_TRY(spmv_arena_array(&a->arena, rows, "order", &a->layout.order, exec));
   SPMV_LAUNCH(exec, fold_row_keys<I>, spmv_blocks(rows, FOLD_THREADS), FOLD_THREADS, 0, in, rows, key, position);
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, position, a->layout.order, rows, 0, 32,
-                                           (cudaStream_t)exec->stream));
-  return SPMV_SUCCESS;
+  return spmv_sort_pairs(key, sorted_key, position, a->layout.order, rows, KEYS_BELOW, &a->arena, exec);
 }
 
 /* Computes the histogram h (its sorted half only if sorting may pay), and the choice in a->sizes */
 template <typename I>
-SpmvStatus choose(const Rows<I> &in, const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options,
-                  FoldHistogram *h, FoldDeviceAnalysis *a, SpmvExec *exec)
+SpmvStatus choose(const Rows<I> &in, const SpmvPattern *p, SpmvScalar scalar, FoldGiven given, FoldHistogram *h,
+                  FoldDeviceAnalysis *a, SpmvExec *exec)
 {
   memset(h, 0, sizeof *h);
   h->rows = p->rows;
   h->nnz  = p->nnz;
   SPMV_TRY(count_rows(in, p->rows, FoldLayout{}, &a->arena, h, FOLD_NATURAL, exec));
-  const int try_sorted = fold_sorting_may_pay(h, scalar, SPMV_DEVICE, options);
+  const int try_sorted = fold_sorting_may_pay(h, scalar, SPMV_DEVICE, given);
   if (try_sorted) {
     SPMV_TRY(sort_rows(in, p->rows, a, exec));
     SPMV_TRY(count_rows(in, p->rows, a->layout, &a->arena, h, FOLD_SORTED, exec));
   }
-  fold_choose(h, try_sorted, scalar, SPMV_DEVICE, options, &a->sizes);
+  fold_choose(h, try_sorted, scalar, SPMV_DEVICE, given, &a->sizes);
   if (a->sizes.order != FOLD_SORTED) a->layout.order = nullptr;
   return SPMV_SUCCESS;
 }
@@ -193,8 +174,7 @@ template <typename I>
 struct FullPieces {
   Fold<I>            fold;
   const int64_t     *owner;
-  int64_t            owners;
-  __device__ int64_t operator()(int64_t f) const { return f < owners ? fold.full_pieces(owner[f]) : 0; }
+  __device__ int64_t operator()(int64_t f) const { return fold.full_pieces(owner[f]); }
 };
 
 /* counters[kind] += rows of that kind; counters[KINDS] += full pieces */
@@ -212,7 +192,7 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   }
 #pragma unroll
   for (int k = 0; k <= KINDS; k++) {
-    const Counter sum = warp_sum(count[k]);
+    const Counter sum = spmv_add_lanes(count[k], 32);
     if (threadIdx.x % 32 == 0 && sum) atomicAdd(&counters[k], sum);
   }
 }
@@ -226,8 +206,8 @@ SpmvStatus count_folded(const Fold<I> &fold, FoldSizes *s, SpmvArena *arena, Spm
   if (s->longest > s->width) {
     SPMV_TRY(spmv_arena_array(arena, (int64_t)KINDS + 1, "fold counters", &counters, exec));
     SPMV_CUDA(exec, cudaMemsetAsync(counters, 0, sizeof found, (cudaStream_t)exec->stream));
-    SPMV_LAUNCH(exec, fold_count_folded<I>, blocks < COUNT_BLOCKS ? blocks : (int64_t)COUNT_BLOCKS, FOLD_THREADS, 0,
-                fold, s->rows, counters);
+    SPMV_LAUNCH(exec, fold_count_folded<I>, blocks < SPMV_FOLD_COUNT_GRID ? blocks : (int64_t)SPMV_FOLD_COUNT_GRID,
+                FOLD_THREADS, 0, fold, s->rows, counters);
     SPMV_TRY(spmv_fetch(found, counters, sizeof found, exec));
   }
   s->cut_up      = (int64_t)found[CUT_UP];
@@ -274,17 +254,10 @@ SpmvStatus list_owners(const Fold<I> &fold, FoldDeviceAnalysis *a, SpmvExec *exe
                                    s->rows, keep, (cudaStream_t)exec->stream));
   }
   SPMV_LAUNCH(exec, fold_owner_keys<I>, spmv_blocks(s->folded, FOLD_THREADS), FOLD_THREADS, 0, fold, *s, owner, key);
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceRadixSort::SortPairs(scratch, bytes, key, sorted_key, owner, a->layout.owner, s->folded, 0, 32,
-                                           (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_sort_pairs(key, sorted_key, owner, a->layout.owner, s->folded, KEYS_BELOW, &a->arena, exec));
   if (s->cut_often == 0) return SPMV_SUCCESS;
   SPMV_TRY(spmv_arena_array(&a->arena, s->cut_often + 1, "full_ptr", &a->layout.full_ptr, exec));
-  const auto full = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
-                                                    FullPieces<I>{fold, a->layout.owner, s->cut_often});
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceScan::ExclusiveSum(scratch, bytes, full, a->layout.full_ptr, s->cut_often + 1,
-                                         (cudaStream_t)exec->stream));
-  return SPMV_SUCCESS;
+  return spmv_sum_each_before(FullPieces<I>{fold, a->layout.owner}, a->layout.full_ptr, s->cut_often, &a->arena, exec);
 }
 
 /* ---- slices ---- */
@@ -300,14 +273,13 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   else if (t < s.rows) length = min(fold.rows.length(fold_row(&layout, t)), s.width);
   else if (t < s.rows + s.full_pieces) length = s.width;
   else if (t < s.table_rows) length = fold.last_piece(layout.owner[t - s.rows - s.full_pieces]);
-  length = warp_max(length);
+  length = spmv_max_lanes(length, 32);
   if (t % FOLD_LANES == 0) width[slice] = length;
 }
 
 struct SliceWidth {
   const int64_t     *width;
-  int64_t            slices;
-  __device__ int64_t operator()(int64_t i) const { return i < slices ? width[i] : 0; }
+  __device__ int64_t operator()(int64_t i) const { return width[i]; }
 };
 
 template <typename I>
@@ -320,21 +292,17 @@ SpmvStatus position_slices(const Fold<I> &fold, FoldDeviceAnalysis *a, SpmvExec 
   SPMV_TRY(spmv_arena_array(&a->arena, s->slices + 1, "slice_ptr", &a->layout.slice_ptr, exec));
   SPMV_LAUNCH(exec, fold_slice_widths<I>, spmv_blocks(s->slices * FOLD_LANES, FOLD_THREADS), FOLD_THREADS, 0, fold, *s,
               a->layout, width);
-  const auto widths =
-      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), SliceWidth{width, s->slices});
-  SPMV_CUB(exec, &a->arena,
-           cub::DeviceScan::ExclusiveSum(scratch, bytes, widths, a->layout.slice_ptr, s->slices + 1,
-                                         (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_sum_each_before(SliceWidth{width}, a->layout.slice_ptr, s->slices, &a->arena, exec));
   return spmv_fetch(&s->steps, a->layout.slice_ptr + s->slices, sizeof s->steps, exec);
 }
 
 template <typename I>
-SpmvStatus lay_out(const void *row_ptr, const SpmvPattern *p, SpmvScalar scalar, const SpmvOptions *options,
-                   FoldHistogram *h, FoldDeviceAnalysis *a, SpmvExec *exec)
+SpmvStatus lay_out(const void *row_ptr, const SpmvPattern *p, SpmvScalar scalar, FoldGiven given, FoldHistogram *h,
+                   FoldDeviceAnalysis *a, SpmvExec *exec)
 {
   const Rows<I> rows = {(const I *)row_ptr};
 
-  SPMV_TRY(choose(rows, p, scalar, options, h, a, exec));
+  SPMV_TRY(choose(rows, p, scalar, given, h, a, exec));
   const Fold<I> fold = {rows, a->sizes.width};
   SPMV_TRY(count_folded(fold, &a->sizes, &a->arena, exec));
   if (a->sizes.folded > 0) SPMV_TRY(list_owners(fold, a, exec));
@@ -343,14 +311,14 @@ SpmvStatus lay_out(const void *row_ptr, const SpmvPattern *p, SpmvScalar scalar,
 } // namespace
 
 SpmvStatus fold_device_lay_out(const void *row_ptr, SpmvIndex index, const SpmvPattern *p, SpmvScalar scalar,
-                               const SpmvOptions *options, SpmvExec *exec, FoldDeviceAnalysis *a)
+                               FoldGiven given, SpmvExec *exec, FoldDeviceAnalysis *a)
 {
   void      *h;
   SpmvStatus status = spmv_alloc(exec, SPMV_HOST, sizeof(FoldHistogram), "histogram", &h);
 
   if (status) return status;
-  status = index == SPMV_I64 ? lay_out<int64_t>(row_ptr, p, scalar, options, (FoldHistogram *)h, a, exec)
-                             : lay_out<int32_t>(row_ptr, p, scalar, options, (FoldHistogram *)h, a, exec);
+  status = index == SPMV_I64 ? lay_out<int64_t>(row_ptr, p, scalar, given, (FoldHistogram *)h, a, exec)
+                             : lay_out<int32_t>(row_ptr, p, scalar, given, (FoldHistogram *)h, a, exec);
   spmv_exec_free(exec, SPMV_HOST, h);
   return status;
 }

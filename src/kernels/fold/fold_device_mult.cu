@@ -4,25 +4,26 @@
   of x, and all loads of x before the first multiplication.
 */
 #include "fold_device.cuh"
-#include "../device/overlap.cuh"
-#include "../device/vector.cuh"
+#include "device/overlap.cuh"
 #include "fold_rows.h"
 
 namespace
 {
-/* The sum over FOLD_BATCH entries of a lane, or over the first `left` of them */
-template <typename S, bool GATHERED, bool WHOLE>
-__device__ inline S multiply_batch(const int32_t *columns, const S *values, const S *gathered, const S *x, int64_t left,
+/* The sum over FOLD_BATCH entries of a lane, or over the first `left` of them. Values have type V: S, or float for
+   rounded values. */
+template <bool GATHERED, bool WHOLE, typename S, typename V>
+__device__ inline S multiply_batch(const int32_t *columns, const V *values, const S *gathered, const S *x, int64_t left,
                                    S sum)
 {
-  S       v[FOLD_BATCH], xs[FOLD_BATCH];
+  V       v[FOLD_BATCH];
+  S       xs[FOLD_BATCH];
   int32_t c[FOLD_BATCH];
 
 #pragma unroll
   for (int j = 0; j < FOLD_BATCH; j++) {
     const bool inside = WHOLE || j < left;
     if (!GATHERED) c[j] = inside ? __ldcs(columns + j * FOLD_LANES) : -1;
-    v[j] = inside ? __ldcs(values + j * FOLD_LANES) : S(0);
+    v[j] = inside ? __ldcs(values + j * FOLD_LANES) : V(0);
   }
 #pragma unroll
   for (int j = 0; j < FOLD_BATCH; j++) {
@@ -31,49 +32,40 @@ __device__ inline S multiply_batch(const int32_t *columns, const S *values, cons
     if (!GATHERED && c[j] >= 0) xs[j] = __ldca(x + c[j]);
   }
 #pragma unroll
-  for (int j = 0; j < FOLD_BATCH; j++) sum += v[j] * xs[j];
+  for (int j = 0; j < FOLD_BATCH; j++) sum += (S)v[j] * xs[j];
   return sum;
 }
 
-template <typename S, bool GATHERED>
+/* OUT, SpmvSum<S> or SpmvSmooth<S>, receives the sums of first pieces */
+template <typename S, typename V, bool GATHERED, typename OUT>
 __global__ void __launch_bounds__(FOLD_THREADS)
-    fold_multiply(FoldSizes s, FoldLayout layout, FoldPart part, const S *__restrict__ x, S *__restrict__ y,
-                  S *__restrict__ work, S alpha, S beta)
+    fold_multiply(FoldSizes s, FoldLayout layout, FoldPart part, const S *__restrict__ x, S *__restrict__ work, OUT out)
 {
   spmv_let_next_begin();
   const int64_t t     = part.begin * FOLD_LANES + blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
   const int64_t slice = t / FOLD_LANES;
   if (slice >= part.end) return;
   const int64_t first = layout.slice_ptr[slice], width = layout.slice_ptr[slice + 1] - first;
-  spmv_wait_for_previous(x, y, work);
+  spmv_wait_for_previous(x, out.y, work);
   const int64_t  e        = (first - part.first_step) * FOLD_LANES + t % FOLD_LANES;
-  const S       *values   = (const S *)part.values + e;
+  const V       *values   = (const V *)part.values + e;
   const S       *gathered = GATHERED ? (const S *)part.gathered + e : nullptr;
   const int32_t *columns  = GATHERED ? nullptr : (const int32_t *)part.columns + e;
-  S             *target   = t < s.rows ? y + fold_row(&layout, t) : nullptr;
-  const S        before   = target && beta != S(0) ? *target : S(0); /* this load overlaps the first batch */
+  const bool     is_first = t < s.rows;
+  const int64_t  row      = is_first ? fold_row(&layout, t) : 0;
+  const S        before   = is_first ? out.before(row) : S(0); /* this load overlaps the first batch */
   S              sum      = S(0);
 
   int64_t j = 0;
   for (; j + FOLD_BATCH <= width; j += FOLD_BATCH) {
-    sum = multiply_batch<S, GATHERED, true>(columns, values, gathered, x, FOLD_BATCH, sum);
+    sum = multiply_batch<GATHERED, true>(columns, values, gathered, x, FOLD_BATCH, sum);
     values += FOLD_BATCH * FOLD_LANES;
     if (GATHERED) gathered += FOLD_BATCH * FOLD_LANES;
     else columns += FOLD_BATCH * FOLD_LANES;
   }
-  if (j < width) sum = multiply_batch<S, GATHERED, false>(columns, values, gathered, x, width - j, sum);
-  if (target) *target = beta == S(0) ? alpha * sum : alpha * sum + beta * before;
+  if (j < width) sum = multiply_batch<GATHERED, false>(columns, values, gathered, x, width - j, sum);
+  if (is_first) out.put(row, sum, before);
   else if (t < s.table_rows) work[t - s.rows] = sum;
-}
-
-template <typename S>
-__global__ void __launch_bounds__(FOLD_THREADS)
-    fold_gather_x(const int32_t *__restrict__ columns, int64_t entries, const S *__restrict__ x, S *__restrict__ to)
-{
-  const int64_t e = blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x;
-  if (e >= entries) return;
-  const int32_t c = __ldcs(columns + e);
-  to[e]           = c >= 0 ? __ldg(x + c) : S(0);
 }
 
 /* One thread block per share: the sum over one of FOLD_SHARES equal shares of the full pieces of a row */
@@ -94,19 +86,19 @@ __global__ void __launch_bounds__(FOLD_THREADS)
   if (threadIdx.x == 0) shares[blockIdx.x] = sum;
 }
 
-/* Adds partial sums to y. The first blocks use one warp per row with full pieces, the other blocks one thread per row
-   with only a last piece. */
-template <typename S>
-__global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks,
-                                                                const S *__restrict__ work, S *__restrict__ y, S alpha)
+/* Adds the sums of further pieces. The first blocks use one warp per row with full pieces, the other blocks one
+   thread per row with only a last piece. */
+template <typename S, typename OUT>
+__global__ void __launch_bounds__(FOLD_THREADS)
+    fold_add_pieces(FoldSizes s, FoldLayout layout, int64_t warp_blocks, const S *__restrict__ work, OUT out)
 {
   spmv_let_next_begin();
-  spmv_wait_for_previous(work, y);
+  spmv_wait_for_previous(work, out.y);
   const S *last = work + s.full_pieces, *shares = last + s.folded;
 
   if (blockIdx.x >= warp_blocks) {
     const int64_t f = s.cut_often + (blockIdx.x - warp_blocks) * FOLD_THREADS + threadIdx.x;
-    if (f < s.folded) y[layout.owner[f]] += alpha * __ldca(last + f);
+    if (f < s.folded) out.add(layout.owner[f], __ldca(last + f));
     return;
   }
   const int64_t f    = (blockIdx.x * (int64_t)FOLD_THREADS + threadIdx.x) / 32;
@@ -117,36 +109,33 @@ __global__ void __launch_bounds__(FOLD_THREADS) fold_add_pieces(FoldSizes s, Fol
   else
     for (int64_t p = layout.full_ptr[f] + lane; p < layout.full_ptr[f + 1]; p += 32) sum += __ldca(work + p);
   sum = spmv_add_lanes(sum, 32);
-  if (lane == 0) y[layout.owner[f]] += alpha * (sum + __ldca(last + f));
+  if (lane == 0) out.add(layout.owner[f], sum + __ldca(last + f));
 }
 
-template <typename S>
-SpmvStatus multiply_part(const FoldTable *table, const FoldPart *part, const FoldOperands *o, SpmvExec *exec)
+template <typename V, typename OUT>
+SpmvStatus multiply_part(const FoldTable *table, const FoldPart *part, const void *x, const OUT &out, void *work,
+                         SpmvExec *exec)
 {
-  const int64_t blocks = spmv_blocks((part->end - part->begin) * FOLD_LANES, FOLD_THREADS);
-  const S       alpha = *(const S *)o->alpha, beta = *(const S *)o->beta;
+  typedef typename OUT::Scalar S;
+  const int64_t                blocks = spmv_blocks((part->end - part->begin) * FOLD_LANES, FOLD_THREADS);
 
-  if (part->gathered)
-    SPMV_LAUNCH(exec, (fold_multiply<S, true>), blocks, FOLD_THREADS, 0, table->sizes, table->layout, *part,
-                (const S *)o->x, (S *)o->y, (S *)o->work, alpha, beta);
-  else
-    SPMV_LAUNCH_OVERLAPPED(exec, (fold_multiply<S, false>), blocks, FOLD_THREADS, 0, table->sizes, table->layout, *part,
-                           (const S *)o->x, (S *)o->y, (S *)o->work, alpha, beta);
+  SPMV_LAUNCH_OVERLAPPED(exec, (fold_multiply<S, V, false, OUT>), blocks, FOLD_THREADS, 0, table->sizes, table->layout,
+                         *part, (const S *)x, (S *)work, out);
   return SPMV_SUCCESS;
 }
 
-template <typename S>
-SpmvStatus finish(const FoldTable *table, const FoldOperands *o, SpmvExec *exec)
+template <typename OUT>
+SpmvStatus finish(const FoldTable *table, const OUT &out, void *work, SpmvExec *exec)
 {
-  const FoldSizes *s           = &table->sizes;
-  const int64_t    warp_blocks = spmv_blocks(s->cut_often * 32, FOLD_THREADS);
-  S               *work        = (S *)o->work;
+  typedef typename OUT::Scalar S;
+  const FoldSizes             *s           = &table->sizes;
+  const int64_t                warp_blocks = spmv_blocks(s->cut_often * 32, FOLD_THREADS);
 
   SPMV_LAUNCH_OVERLAPPED(exec, fold_sum_shares<S>, s->cut_up * FOLD_SHARES, FOLD_THREADS, 0, table->layout.full_ptr,
-                         (const S *)work, work + s->full_pieces + s->folded);
-  SPMV_LAUNCH_OVERLAPPED(exec, fold_add_pieces<S>, warp_blocks + spmv_blocks(s->folded - s->cut_often, FOLD_THREADS),
-                         FOLD_THREADS, 0, *s, table->layout, warp_blocks, (const S *)work, (S *)o->y,
-                         *(const S *)o->alpha);
+                         (const S *)work, (S *)work + s->full_pieces + s->folded);
+  SPMV_LAUNCH_OVERLAPPED(exec, (fold_add_pieces<S, OUT>),
+                         warp_blocks + spmv_blocks(s->folded - s->cut_often, FOLD_THREADS), FOLD_THREADS, 0, *s,
+                         table->layout, warp_blocks, (const S *)work, out);
   return SPMV_SUCCESS;
 }
 } // namespace
@@ -154,25 +143,34 @@ SpmvStatus finish(const FoldTable *table, const FoldOperands *o, SpmvExec *exec)
 SpmvStatus fold_device_multiply_part(const FoldTable *table, SpmvScalar scalar, const FoldPart *part,
                                      const FoldOperands *o, SpmvExec *exec)
 {
-  return scalar == SPMV_F32 ? multiply_part<float>(table, part, o, exec) : multiply_part<double>(table, part, o, exec);
+  return spmv_with_scalar(scalar, [&](auto number) -> SpmvStatus {
+    typedef decltype(number) S;
+    const SpmvSum<S>         out(o->alpha, o->beta, o->y);
+
+    if (!part->gathered) return multiply_part<S>(table, part, o->x, out, o->work, exec);
+    SPMV_LAUNCH(exec, (fold_multiply<S, S, true, SpmvSum<S>>),
+                spmv_blocks((part->end - part->begin) * FOLD_LANES, FOLD_THREADS), FOLD_THREADS, 0, table->sizes,
+                table->layout, *part, (const S *)o->x, (S *)o->work, out);
+    return SPMV_SUCCESS;
+  });
 }
 
 SpmvStatus fold_device_finish(const FoldTable *table, SpmvScalar scalar, const FoldOperands *o, SpmvExec *exec)
 {
-  return scalar == SPMV_F32 ? finish<float>(table, o, exec) : finish<double>(table, o, exec);
+  return spmv_with_scalar(scalar, [&](auto number) {
+    return finish(table, SpmvSum<decltype(number)>(o->alpha, o->beta, o->y), o->work, exec);
+  });
 }
 
-SpmvStatus fold_device_gather(const void *columns_, int64_t entries, SpmvScalar scalar, const void *x, void *gathered,
-                              SpmvExec *exec)
+template <typename V, typename OUT>
+SpmvStatus FoldMultiply::run(const SpmvPlan *base, const V *const values[2], const void *x, const OUT &out, void *work,
+                             SpmvExec *exec)
 {
-  const int64_t  blocks  = spmv_blocks(entries, FOLD_THREADS);
-  const int32_t *columns = (const int32_t *)columns_;
+  const FoldTable *table = &((const FoldPlan *)base)->table;
+  const FoldPart   part  = {0, table->sizes.slices, 0, table->columns, values[0], NULL};
 
-  if (scalar == SPMV_F32)
-    SPMV_LAUNCH(exec, fold_gather_x<float>, blocks, FOLD_THREADS, 0, columns, entries, (const float *)x,
-                (float *)gathered);
-  else
-    SPMV_LAUNCH(exec, fold_gather_x<double>, blocks, FOLD_THREADS, 0, columns, entries, (const double *)x,
-                (double *)gathered);
-  return SPMV_SUCCESS;
+  SPMV_TRY(multiply_part<V>(table, &part, x, out, work, exec));
+  return finish(table, out, work, exec);
 }
+
+template struct SpmvProducts<FoldMultiply>;

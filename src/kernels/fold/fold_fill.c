@@ -26,15 +26,11 @@ static int is_padding(const FoldTable *table, int64_t e)
 /* Number of nonzeros of table row t: padding comes last, so bisection finds its beginning */
 static int64_t stored_length(const FoldTable *table, int64_t t)
 {
-  const int64_t first = first_entry(table, 0, t);
-  int64_t       low = 0, high = slice_width(table, t);
+  const int64_t first  = first_entry(table, 0, t);
+  int64_t       length = 0, width = slice_width(table, t);
 
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (is_padding(table, first + middle * FOLD_LANES)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  SPMV_BISECT(length, width, middle, !is_padding(table, first + middle * FOLD_LANES));
+  return length;
 }
 
 #define SPMV_BODY "fold/fold_fill_index.inc"

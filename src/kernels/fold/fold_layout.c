@@ -108,7 +108,7 @@ void fold_layout_free(const SpmvAllocator *host, const SpmvAllocator *device, Sp
 }
 
 SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *p, SpmvScalar scalar, SpmvSpace space,
-                             const SpmvOptions *options, SpmvExec *exec, FoldSizes *sizes, FoldLayout *layout)
+                             FoldGiven given, SpmvExec *exec, FoldSizes *sizes, FoldLayout *layout)
 {
   FoldHistogram *h;
   void          *block;
@@ -117,9 +117,9 @@ SpmvStatus fold_analyze_rows(const void *row_ptr, const SpmvPattern *p, SpmvScal
   if (status) return status;
   h = block;
   fold_count(row_ptr, p->rows, p->index_type, h);
-  const int try_sorted = fold_sorting_may_pay(h, scalar, space, options);
+  const int try_sorted = fold_sorting_may_pay(h, scalar, space, given);
   if (try_sorted) fold_count_sorted(row_ptr, p->rows, p->index_type, h);
-  fold_choose(h, try_sorted, scalar, space, options, sizes);
+  fold_choose(h, try_sorted, scalar, space, given, sizes);
   spmv_exec_free(exec, SPMV_HOST, block);
   return fold_lay_out(row_ptr, p->index_type, exec, sizes, layout);
 }

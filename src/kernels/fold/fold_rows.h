@@ -1,6 +1,7 @@
 /* fold_rows.h - the position of a table row in the CSR; for host and device. */
 #pragma once
 
+#include "core/csr.h"
 #include "fold.h"
 
 #if defined(__CUDACC__)
@@ -23,14 +24,10 @@ FOLD_INLINE int64_t fold_row(const FoldLayout *layout, int64_t t)
 /* The owner of full piece p: the last f with full_ptr[f] <= p */
 FOLD_INLINE int64_t fold_owner_of(const FoldSizes *s, const FoldLayout *layout, int64_t p)
 {
-  int64_t low = 0, high = s->cut_often;
+  int64_t after = 1, end = s->cut_often;
 
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (layout->full_ptr[middle] <= p) low = middle;
-    else high = middle;
-  }
-  return low;
+  SPMV_BISECT(after, end, middle, layout->full_ptr[middle] <= p);
+  return after - 1;
 }
 
 /* Number of full pieces of owner f */

@@ -68,23 +68,6 @@ UNIT_TEST(fold_arrays_by_hand)
   }
 }
 
-UNIT_TEST(fold_uniform_slices_are_all_as_wide_as_the_fold)
-{
-  const int64_t    length[] = {40, 1, 0, 3};
-  const GenSpec    spec     = gen_lengths(300, 90, 4, length, 1); /* the mean row length is 11 */
-  UnitProblem      p        = unit_problem(&spec, SPMV_I64, SPMV_F32);
-  UnitPlan         b        = build(&p.csr, 1.5, 0, "uniform");
-  const FoldTable *table    = &((const FoldPlan *)b.plan)->table;
-
-  UNIT_EQUAL(17, table->sizes.width);
-  UNIT_EQUAL(75, table->sizes.folded); /* 40 = 17 + 17 + 6 */
-  UNIT_EQUAL(300 + 2 * 75, table->sizes.table_rows);
-  UNIT_EQUAL(15, table->sizes.slices); /* 450 rows, padded to 480 */
-  for (int s = 0; s <= 15; s++) UNIT_EQUAL(17 * s, table->layout.slice_ptr[s]);
-  unit_plan_clear(&b);
-  unit_problem_clear(&p);
-}
-
 UNIT_TEST(fold_sorts_rows_in_windows_where_that_saves_padding)
 {
   const int64_t    length[] = {9, 1, 2, 8};

@@ -1,10 +1,13 @@
-/* gmres.c - GMRES: argument checks, memory, and what host and device have in common. */
+/* gmres.c - GMRES: argument checks, memory, and what needs no CUDA. */
 #include "gmres.h"
 #include <string.h>
 
 enum { CHUNK_MAX = 64, STRIDE = 32 /* scalars: vectors of the basis begin at a multiple of 128 bytes */ };
 
 static const char who[] = "GMRES";
+
+/* NULL without CUDA: then no solver can be created */
+static const SpmvGmresSlots *const slots = SPMV_DEVICE_SLOTS(spmv_gmres_device_slots);
 
 void spmv_gmres_options_init(SpmvGmresOptions *o)
 {
@@ -22,7 +25,7 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
   if (o->restart < 1 || o->restart > SPMV_GMRES_RESTART_MAX)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: a restart after %d iterations, which must be 1 to %d", who,
                      o->restart, SPMV_GMRES_RESTART_MAX);
-  if ((int)o->mode < SPMV_GMRES_HOST || o->mode > SPMV_GMRES_GRAPH || (int)o->refine < SPMV_GMRES_REFINE_NEVER ||
+  if ((int)o->mode < SPMV_GMRES_CHUNK || o->mode > SPMV_GMRES_GRAPH || (int)o->refine < SPMV_GMRES_REFINE_NEVER ||
       o->refine > SPMV_GMRES_REFINE_ALWAYS || (o->scalar_type != SPMV_F64 && o->scalar_type != SPMV_F32))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: unknown mode, refinement or scalar type", who);
   SPMV_TRY(spmv_check_preconditioner(who, o->preconditioner, o->block_size, o->apply, o->rows, exec));
@@ -32,7 +35,7 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
                      "%s does not run in graphs if communication or the preconditioner waits for the host: use chunks",
                      who);
   if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no product", who);
-  return spmv_check_space(who, o->mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE, exec);
+  return spmv_check_device(who, exec);
 }
 
 /* Sets the addresses of the arrays of a state, one after the other in `small`, or NULL. Returns the number of
@@ -53,22 +56,24 @@ static int64_t lay_out(SpmvGmresState *s, double *small, int restart)
 
 static SpmvStatus allocate(SpmvGmres *g, SpmvExec *exec)
 {
+  enum { ARRAYS = 7 };
   const SpmvGmresOptions *o        = &g->options;
   const int64_t           S        = spmv_scalar_bytes(o->scalar_type);
   const int               wants_u  = o->right || spmv_gmres_has_function(g);
   const int64_t           partials = SPMV_SUM_GRID_MAX + (int64_t)SPMV_GMRES_DOTS_GRID * (o->restart + 1);
 
-  g->stride                    = (o->rows + STRIDE - 1) / STRIDE * STRIDE;
-  const SpmvSolverArray list[] = {
-      {&g->basis, (o->restart + 1) * g->stride * S},
-      {&g->t, o->rows * S},
-      {&g->u, wants_u ? o->rows * S : 0},
-      {(void **)&g->state, sizeof(SpmvGmresState)},
-      {(void **)&g->small, lay_out(&g->start, NULL, o->restart) * (int64_t)sizeof(double)},
-      {(void **)&g->partial, partials * (int64_t)sizeof(double)},
-      {(void **)&g->history, o->history * (int64_t)sizeof(double)},
-  };
-  return spmv_solver_alloc(list, sizeof list / sizeof *list, "basis of GMRES", &g->block, &g->bytes, exec);
+  g->stride                  = (o->rows + STRIDE - 1) / STRIDE * STRIDE;
+  void **const array[ARRAYS] = {
+      &g->basis, &g->t, &g->u, (void **)&g->state, (void **)&g->small, (void **)&g->partial, (void **)&g->history};
+  const int64_t bytes[ARRAYS] = {(o->restart + 1) * g->stride * S,
+                                 o->rows * S,
+                                 wants_u ? o->rows * S : 0,
+                                 sizeof(SpmvGmresState),
+                                 lay_out(&g->start, NULL, o->restart) * (int64_t)sizeof(double),
+                                 partials * (int64_t)sizeof(double),
+                                 o->history * (int64_t)sizeof(double)};
+
+  return spmv_object_hold(&g->object, SPMV_DEVICE, ARRAYS, bytes, "basis of GMRES", array, exec);
 }
 
 /* Words and flops of an iteration beside the product. One kernel reads t, M and the basis and writes the new vector;
@@ -79,120 +84,84 @@ static void describe(SpmvGmres *g)
   const int    block = spmv_gmres_block(g), of_m = block > 0 ? block : 0;
   const double rows = (double)g->options.rows, mean = (g->options.restart + 1) / 2.0;
 
-  g->info.bytes         = g->bytes;
+  g->info.bytes         = g->object.bytes;
   g->info.words         = rows * (2 * mean + 4 + of_m + (g->options.right ? 1 : 0));
   g->info.traffic_bytes = g->info.words * (double)spmv_scalar_bytes(g->options.scalar_type);
   g->info.flops         = rows * (4 * mean + 3 + (of_m ? 2 * of_m - 1 : 0));
 }
 
-SpmvStatus spmv_gmres_create(const SpmvGmresOptions *options, SpmvExec *exec, SpmvGmres **out)
+static SpmvStatus fill(SpmvGmres *g, const SpmvGmresOptions *options, SpmvExec *exec)
 {
-  void *memory;
-
-  *out             = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(check_options(options, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **out, who, &memory));
-  SpmvGmres *g = memory;
-  memset(g, 0, sizeof *g);
-  g->steps   = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_gmres_device_steps) : &spmv_gmres_host_steps;
   g->options = *options;
   if (options->preconditioner == SPMV_PC_IDENTITY) g->options.right = 0; /* left and right are the same */
-  g->space          = exec->space;
-  g->host           = exec->host;
-  g->device         = exec->device;
-  SpmvStatus status = allocate(g, exec);
-  if (!status) describe(g);
-  if (!status && g->steps->prepare) status = g->steps->prepare(g, exec);
-  if (status) spmv_gmres_destroy(&g);
-  *out = g;
-  return status;
+  SPMV_TRY(allocate(g, exec));
+  describe(g);
+  return slots->prepare(g, exec);
 }
 
-static SpmvStatus check_test(const SpmvTest *test, SpmvExec *exec)
+SpmvStatus spmv_gmres_create(const SpmvGmresOptions *options, SpmvExec *exec, SpmvGmres **out)
 {
-  if (test->max_iterations < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: max_iterations %lld is below 1", who,
-                     (long long)test->max_iterations);
-  return SPMV_SUCCESS;
+  SPMV_TRY(spmv_object_create(check_options(options, exec), sizeof **out, who, exec, out));
+  SPMV_OBJECT_MADE(fill(*out, options, exec), spmv_gmres_destroy, out);
 }
 
-SpmvStatus spmv_gmres_start(SpmvGmres *g, void *x, const void *b, const void *m, int x_is_zero, const SpmvTest *test,
-                            SpmvExec *exec)
+SpmvStatus spmv_gmres_start(SpmvGmres *g, void *x, const void *b, const void *m, int x_is_zero, SpmvExec *exec)
 {
   const SpmvPreconditioner kind  = g->options.preconditioner;
   const int                wants = kind == SPMV_PC_DIAGONAL || kind == SPMV_PC_BLOCKS;
 
   exec->message[0] = '\0';
   g->started       = 0;
-  if (exec->space != g->space)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the solver was created for another space", who);
+  if (exec->space != SPMV_DEVICE) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: exec is not on the device", who);
   if (g->options.rows > 0 && (!x || !b || !m != !wants))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "%s: x, b or M is missing, or M is given although the options have no preconditioner with values",
                      who);
-  SPMV_TRY(check_test(test, exec));
   memset(&g->start, 0, sizeof g->start);
   (void)lay_out(&g->start, g->small, g->options.restart);
   g->start.begins    = 1;
   g->start.happy     = g->options.happy;
   g->start.breakdown = g->options.breakdown;
   g->start.restart   = g->options.restart;
-  g->start.test      = *test;
   g->start.m         = m;
   g->start.history   = g->history;
   g->start.kept      = g->options.history;
   memset(&g->last, 0, sizeof g->last);
-  g->most     = test->max_iterations;
   g->x        = x;
   g->b        = b;
-  g->position = g->run = 0;
-  SPMV_TRY(g->steps->start(g, x_is_zero, exec));
+  g->position = 0;
+  SPMV_TRY(slots->start(g, x_is_zero, exec));
   g->started = 1;
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus check_started(const SpmvGmres *g, int may_have_run, SpmvExec *exec)
+static SpmvStatus check_started(const SpmvGmres *g, SpmvExec *exec)
 {
   exec->message[0] = '\0';
-  if (exec->space != g->space || !g->started || (g->run && !may_have_run))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: not started, in another space, or already run", who);
+  if (exec->space != SPMV_DEVICE || !g->started)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: not started, or not on the device", who);
   return SPMV_SUCCESS;
 }
 
-SpmvStatus spmv_gmres_first_norm(SpmvGmres *g, double *norm, SpmvExec *exec)
+SpmvStatus spmv_gmres_run(SpmvGmres *g, int64_t iterations, const SpmvTest *test, SpmvGmresResult *result,
+                          SpmvExec *exec)
 {
-  *norm = 0;
-  SPMV_TRY(check_started(g, 0, exec));
-  return g->steps->first_norm(g, norm, exec);
-}
-
-SpmvStatus spmv_gmres_set_test(SpmvGmres *g, const SpmvTest *test, SpmvExec *exec)
-{
-  SPMV_TRY(check_started(g, 0, exec));
-  SPMV_TRY(check_test(test, exec));
-  g->most = test->max_iterations;
-  return g->steps->set_test(g, test, exec);
-}
-
-SpmvStatus spmv_gmres_run(SpmvGmres *g, int64_t iterations, SpmvGmresResult *result, SpmvExec *exec)
-{
-  const int64_t left = g->most - g->last.iterations;
+  const int64_t left = test->max_iterations - g->last.iterations;
   SpmvRecord    record;
 
   memset(result, 0, sizeof *result);
-  SPMV_TRY(check_started(g, 1, exec));
-  if (iterations < 1)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: %lld iterations requested, which must be 1 or more", who,
-                     (long long)iterations);
-  g->run = 1;
+  SPMV_TRY(check_started(g, exec));
+  if (iterations < 0 || test->max_iterations < 1)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: %lld iterations requested of at most %lld", who,
+                     (long long)iterations, (long long)test->max_iterations);
+  if (g->last.reason == SPMV_ITERATING && left <= 0) g->last.reason = SPMV_DIVERGED_ITERATIONS;
   if (g->last.reason == SPMV_ITERATING) {
-    const SpmvStatus status = g->steps->run(g, iterations < left ? iterations : left, &record, exec);
+    const SpmvStatus status = slots->run(g, iterations < left ? iterations : left, test, &record, exec);
     if (status) {
       g->started = 0;
       return status;
     }
-    g->last = (SpmvGmresResult){(SpmvReason)record.reason, record.iterations, record.norm};
+    g->last = (SpmvGmresResult){(SpmvReason)record.reason, record.iterations, record.norm, record.first};
   }
   *result = g->last;
   return SPMV_SUCCESS;
@@ -200,15 +169,15 @@ SpmvStatus spmv_gmres_run(SpmvGmres *g, int64_t iterations, SpmvGmresResult *res
 
 SpmvStatus spmv_gmres_solution(SpmvGmres *g, void *to, SpmvExec *exec)
 {
-  SPMV_TRY(check_started(g, 1, exec));
+  SPMV_TRY(check_started(g, exec));
   if (g->options.rows > 0 && (!to || to == g->x))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the array for the solution is missing, or is x", who);
-  return g->steps->solution(g, to, exec);
+  return slots->solution(g, to, exec);
 }
 
 SpmvStatus spmv_gmres_history(SpmvGmres *g, int64_t first, int64_t count, double *norms, SpmvExec *exec)
 {
-  const SpmvNorms kept = {g->history, g->space, g->options.history, g->last.iterations};
+  const SpmvNorms kept = {g->history, g->options.history, g->last.iterations};
 
   exec->message[0] = '\0';
   return spmv_norms_get(who, &kept, first, count, norms, exec);
@@ -218,12 +187,6 @@ void spmv_gmres_info(const SpmvGmres *g, SpmvGmresInfo *info) { *info = g->info;
 
 void spmv_gmres_destroy(SpmvGmres **out)
 {
-  if (!out || !*out) return;
-  SpmvGmres          *g    = *out;
-  const SpmvAllocator host = g->host, device = g->device;
-
-  if (g->steps->clear) g->steps->clear(g);
-  spmv_free(&host, &device, g->space, g->block);
-  spmv_free(&host, &device, SPMV_HOST, g);
-  *out = NULL;
+  if (out && *out) slots->clear(*out);
+  spmv_object_destroy(out);
 }

@@ -1,6 +1,5 @@
 /*
-  gmres.h - the struct of a solver, and the table of steps that host and device implement. gmres.c checks arguments and
-  does what is common to both.
+  gmres.h - the struct of a solver, and the functions that gmres.c calls where there is CUDA.
 */
 #pragma once
 
@@ -9,18 +8,11 @@
 
 SPMV_C_BEGIN
 
-/* The most thread blocks of the kernel of the scalar products, each of which has a partial sum for each vector: two for
-   each multiprocessor of an H100 or H200 */
-enum { SPMV_GMRES_DOTS_GRID = 264 };
-
 struct SpmvGmres {
-  const struct SpmvGmresSteps *steps;
-  SpmvGmresOptions             options;
-  SpmvSpace                    space;
-  SpmvAllocator                host, device; /* the hooks that allocated its memory, needed to free it */
-  void                        *block;        /* one block of memory in `space`, which holds the following arrays */
-  void                        *basis;        /* [restart + 1][stride] */
-  int64_t                      stride;       /* from vector to vector: rows rounded up to a multiple of 32 */
+  SpmvObject       object;
+  SpmvGmresOptions options;
+  void            *basis;  /* [restart + 1][stride] */
+  int64_t          stride; /* from vector to vector: rows rounded up to a multiple of 32 */
   /* [rows]. A function as preconditioner reads t and writes u. Otherwise t is the product before M is applied, and u
      the vector that the next product takes; u is NULL on the left, where the product takes the last vector of the
      basis. */
@@ -32,31 +24,26 @@ struct SpmvGmres {
   SpmvGmresState         start;    /* the initial state of this solve, with the addresses of its arrays */
   int                    position; /* enqueued iterations of the cycle */
   SpmvGmresResult        last;     /* the result of the last run */
-  int64_t                most;     /* the most iterations of this solve */
   void                  *x;        /* the caller's, as b */
   const void            *b;
-  int64_t                bytes;
-  int                    started, run; /* whether a solve was started, and run at least once */
-  struct SpmvGmresQueue *queue;        /* device only: how the host follows the solve */
+  int                    started;
+  struct SpmvGmresQueue *queue; /* how the host follows the solve */
   SpmvGmresInfo          info;
 };
 
-/* The steps that host and device implement */
-typedef struct SpmvGmresSteps {
-  /* Called after the arrays are allocated; may be NULL. clear() frees what it made, also after a failure. */
+/* The slots that the device fills */
+typedef struct SpmvGmresSlots {
+  /* Called after the arrays are allocated. clear() frees what it made, also after a failure. */
   SpmvStatus (*prepare)(SpmvGmres *, SpmvExec *);
   /* Copies gmres->start to gmres->state, and begins a cycle */
   SpmvStatus (*start)(SpmvGmres *, int x_is_zero, SpmvExec *);
-  SpmvStatus (*set_test)(SpmvGmres *, const SpmvTest *, SpmvExec *);
-  SpmvStatus (*first_norm)(SpmvGmres *, double *norm, SpmvExec *);
-  /* Runs up to `iterations` >= 1 iterations; called only if the last reason is SPMV_ITERATING */
-  SpmvStatus (*run)(SpmvGmres *, int64_t iterations, SpmvRecord *, SpmvExec *);
+  /* Runs up to `iterations` iterations, or none; called only if the last reason is SPMV_ITERATING */
+  SpmvStatus (*run)(SpmvGmres *, int64_t iterations, const SpmvTest *, SpmvRecord *, SpmvExec *);
   SpmvStatus (*solution)(SpmvGmres *, void *to, SpmvExec *);
-  /* May be NULL */
   void (*clear)(SpmvGmres *);
-} SpmvGmresSteps;
+} SpmvGmresSlots;
 
-extern const SpmvGmresSteps spmv_gmres_host_steps, spmv_gmres_device_steps;
+extern const SpmvGmresSlots spmv_gmres_device_slots;
 
 /* Rows of a block of M, or SPMV_POINT_STORED */
 static inline int spmv_gmres_block(const SpmvGmres *g)

@@ -1,6 +1,6 @@
 /*
-  gmres_decide.h - the scalars of a solve and the decisions that follow from each sum. The same functions run on the
-  host and in the thread block that adds the partial sums.
+  gmres_decide.h - the scalars of a solve and the decisions that follow from each sum. They run in
+  the thread block that adds the partial sums, and in tests on the host.
 
   The tests have the order of KSPSolve_GMRES() and KSPConvergedDefault() in PETSc 3.26. Vector j of the basis is stored
   as the orthogonalization left it; scale[j] times the vector has norm 1.
@@ -21,7 +21,6 @@ typedef struct {
   unsigned    arrived;  /* thread blocks that have written their partial sums */
   int64_t     stop_at;  /* spmv_gmres_run() returns after this number of completed iterations */
   int64_t     chunks;   /* chunks of this call that have written their record */
-  double      first;    /* the norm of iteration 0 */
   double      at_begin; /* the norm at the beginning of the cycle */
   double      happy, breakdown;
   int32_t     restart;
@@ -64,7 +63,7 @@ SPMV_BOTH void spmv_gmres_take_residual(SpmvGmresState *s, double squares)
   const int64_t n = s->record.completed;
 
   s->begins = 0;
-  if (n == 0) s->first = norm;
+  if (n == 0) s->record.first = norm;
   if (!spmv_finite(norm)) {
     s->record.norm   = norm;
     s->record.reason = SPMV_DIVERGED_NOT_A_NUMBER;

@@ -36,21 +36,16 @@ int chunk_for(const SpmvGmres *g)
 SpmvStatus prepare(SpmvGmres *g, SpmvExec *exec)
 {
   const bool graphs = g->options.mode == SPMV_GMRES_GRAPH;
-  void      *memory = nullptr;
 
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(SpmvGmresQueue), "queue of GMRES", &memory));
-  memset(memory, 0, sizeof(SpmvGmresQueue));
-  SpmvGmresQueue *q    = (SpmvGmresQueue *)memory;
-  g->queue             = q;
+  SPMV_TRY(spmv_object_hold_zeros(&g->object, sizeof(SpmvGmresQueue), "queue of GMRES", &g->queue, exec));
+  SpmvGmresQueue *q    = g->queue;
   q->queue.chunk       = chunk_for(g);
   g->info.pinned_bytes = SPMV_RECORDS_BYTES;
   SPMV_TRY(spmv_queue_open(&q->queue, "GMRES", g->options.processes, graphs, exec));
   if (!graphs) return SPMV_SUCCESS;
   const int     count = spmv_gmres_has_function(g) ? 1 : (int)spmv_blocks(g->options.restart, q->queue.chunk);
   const int64_t bytes = count * (int64_t)sizeof(cudaGraphExec_t);
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, bytes, "graphs of GMRES", &memory));
-  memset(memory, 0, (size_t)bytes);
-  q->graph  = (cudaGraphExec_t *)memory;
+  SPMV_TRY(spmv_object_hold_zeros(&g->object, bytes, "graphs of GMRES", &q->graph, exec));
   q->graphs = count;
   return SPMV_SUCCESS;
 }
@@ -63,8 +58,6 @@ void clear(SpmvGmres *g)
   spmv_queue_close(&q->queue); /* waits for graphs */
   for (int i = 0; i < q->graphs; i++)
     if (q->graph[i]) (void)cudaGraphExecDestroy(q->graph[i]);
-  spmv_free(&g->host, &g->device, SPMV_HOST, q->graph);
-  spmv_free(&g->host, &g->device, SPMV_HOST, q);
 }
 
 /* Launches graph i, which is captured at its first use */
@@ -90,18 +83,6 @@ SpmvStatus start(SpmvGmres *g, int x_is_zero, SpmvExec *exec)
   SPMV_TRY(spmv_gmres_enqueue_state(g, exec));
   SPMV_TRY(spmv_gmres_enqueue_begin(g, x_is_zero, nullptr, exec));
   return spmv_queue_record(q, 0, exec);
-}
-
-SpmvStatus set_test(SpmvGmres *g, const SpmvTest *test, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_gmres_enqueue_test(g, test, exec));
-  return spmv_queue_record(&g->queue->queue, 0, exec);
-}
-
-SpmvStatus first_norm(SpmvGmres *g, double *norm, SpmvExec *exec)
-{
-  SPMV_TRY(spmv_copy(norm, SPMV_HOST, &g->state->first, SPMV_DEVICE, sizeof *norm, exec));
-  return spmv_queue_drain(&g->queue->queue, exec);
 }
 
 SpmvStatus enqueue_iterations(SpmvGmres *g, int first, int count, SpmvRecord *records, SpmvExec *exec)
@@ -189,15 +170,22 @@ SpmvStatus run_function(SpmvGmres *g, int64_t iterations, SpmvRecord *record, Sp
   return SPMV_SUCCESS;
 }
 
-SpmvStatus run(SpmvGmres *g, int64_t iterations, SpmvRecord *record, SpmvExec *exec)
+SpmvStatus run(SpmvGmres *g, int64_t iterations, const SpmvTest *test, SpmvRecord *record, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_gmres_enqueue_stop(g, g->last.iterations + iterations, exec));
+  SpmvQueue *q = &g->queue->queue;
+
+  SPMV_TRY(
+      spmv_gmres_enqueue_run(g, test, g->last.iterations + iterations, iterations > 0 ? nullptr : q->records, exec));
+  if (iterations == 0) {
+    SPMV_TRY(spmv_queue_record(q, 0, exec));
+    return spmv_queue_wait(q, 0, record, exec);
+  }
   SPMV_TRY(spmv_gmres_has_function(g) ? run_function(g, iterations, record, exec)
                                       : run_chunks(g, iterations, record, exec));
   if (record->reason == SPMV_ITERATING) return SPMV_SUCCESS;
   /* adds the columns that x lacks; a no-op if the last cycle is closed already or has no columns */
   if (g->position > 0 || !spmv_gmres_has_function(g)) SPMV_TRY(spmv_gmres_enqueue_solution(g, g->x, 0, exec));
-  return spmv_queue_record(&g->queue->queue, 0, exec);
+  return spmv_queue_record(q, 0, exec);
 }
 
 SpmvStatus solution(SpmvGmres *g, void *to, SpmvExec *exec)
@@ -214,5 +202,5 @@ SpmvStatus spmv_gmres_enqueue_function(SpmvGmres *g, SpmvExec *exec)
   return g->options.mode == SPMV_GMRES_GRAPH ? launch_graph(g, 0, exec, enqueue) : enqueue(exec);
 }
 
-extern "C" const SpmvGmresSteps spmv_gmres_device_steps;
-const SpmvGmresSteps            spmv_gmres_device_steps = {prepare, start, set_test, first_norm, run, solution, clear};
+extern "C" const SpmvGmresSlots spmv_gmres_device_slots;
+const SpmvGmresSlots            spmv_gmres_device_slots = {prepare, start, run, solution, clear};

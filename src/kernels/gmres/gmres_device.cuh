@@ -15,9 +15,9 @@ SpmvStatus spmv_gmres_enqueue_product(SpmvGmres *, int k, SpmvExec *);
 SpmvStatus spmv_gmres_enqueue_vector(SpmvGmres *, int k, SpmvRecord *records, SpmvExec *);
 
 SpmvStatus spmv_gmres_enqueue_state(SpmvGmres *, SpmvExec *);
-SpmvStatus spmv_gmres_enqueue_test(SpmvGmres *, const SpmvTest *, SpmvExec *);
-/* Sets the number of completed iterations after which this call ends */
-SpmvStatus spmv_gmres_enqueue_stop(SpmvGmres *, int64_t stop_at, SpmvExec *);
+/* Begins a run: its test, and the number of completed iterations after which it ends; writes a record, unless records is
+   NULL */
+SpmvStatus spmv_gmres_enqueue_run(SpmvGmres *, const SpmvTest *, int64_t stop_at, SpmvRecord *records, SpmvExec *);
 /* Begins a cycle, if x has changed: the residual of x and the first vector of the basis */
 SpmvStatus spmv_gmres_enqueue_begin(SpmvGmres *, int x_is_zero, SpmvRecord *records, SpmvExec *);
 /* Writes the solution to `to`: x of a cycle that has ended, or with `look` the present solution */
@@ -39,11 +39,4 @@ __device__ inline void spmv_gmres_pass(SpmvRecord *records, SpmvGmresState *s)
 static inline size_t spmv_gmres_shared_factors(int64_t vectors)
 {
   return (size_t)((vectors + 7) / 8 * 8) * sizeof(double);
-}
-
-/* Calls call(S()) for the scalar type S of a solver */
-template <typename Call>
-static SpmvStatus spmv_gmres_with_type(const SpmvGmres *g, Call call)
-{
-  return g->options.scalar_type == SPMV_F32 ? call(float()) : call(double());
 }

@@ -11,13 +11,13 @@ enum { LANES = 32 };
 
 __global__ void spmv_gmres_set_state(SpmvGmresState *s, SpmvGmresState begin) { *s = begin; }
 
-__global__ void spmv_gmres_set_stop(SpmvGmresState *s, int64_t stop_at)
+__global__ void spmv_gmres_set_run(SpmvGmresState *s, SpmvTest test, int64_t stop_at, SpmvRecord *records)
 {
+  spmv_take_test(&test, &s->test, &s->record);
   s->stop_at = stop_at;
   s->chunks  = 0;
+  spmv_gmres_put_record(records, s);
 }
-
-__global__ void spmv_gmres_set_test(SpmvGmresState *s, SpmvTest test) { s->test = test; }
 
 __global__ void spmv_gmres_decide_residual(SpmvGmresState *s, SpmvRecord *records)
 {
@@ -205,24 +205,21 @@ SpmvStatus spmv_gmres_enqueue_state(SpmvGmres *g, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus spmv_gmres_enqueue_test(SpmvGmres *g, const SpmvTest *test, SpmvExec *exec)
+SpmvStatus spmv_gmres_enqueue_run(SpmvGmres *g, const SpmvTest *test, int64_t stop_at, SpmvRecord *records,
+                                  SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, spmv_gmres_set_test, 1, 1, 0, g->state, *test);
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus spmv_gmres_enqueue_stop(SpmvGmres *g, int64_t stop_at, SpmvExec *exec)
-{
-  SPMV_LAUNCH(exec, spmv_gmres_set_stop, 1, 1, 0, g->state, stop_at);
+  SPMV_LAUNCH(exec, spmv_gmres_set_run, 1, 1, 0, g->state, *test, stop_at, records);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_gmres_enqueue_begin(SpmvGmres *g, int x_is_zero, SpmvRecord *records, SpmvExec *exec)
 {
-  return spmv_gmres_with_type(g, [&](auto s) { return begin<decltype(s)>(g, x_is_zero, records, exec); });
+  return spmv_with_scalar(g->options.scalar_type,
+                          [&](auto s) { return begin<decltype(s)>(g, x_is_zero, records, exec); });
 }
 
 SpmvStatus spmv_gmres_enqueue_solution(SpmvGmres *g, void *to, int look, SpmvExec *exec)
 {
-  return spmv_gmres_with_type(g, [&](auto s) { return solution(g, (decltype(s) *)to, look != 0, exec); });
+  return spmv_with_scalar(g->options.scalar_type,
+                          [&](auto s) { return solution(g, (decltype(s) *)to, look != 0, exec); });
 }

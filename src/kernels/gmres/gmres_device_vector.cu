@@ -231,7 +231,7 @@ SpmvStatus enqueue_dots(SpmvGmres *g, int k, const void *from, bool second, Spmv
 
   while (parts < PARTS_MAX && (k + 1) * parts < ITEMS_WANTED) parts *= 2;
   const size_t shared = (size_t)(tile + (k + 1) * parts) * sizeof(double);
-  SPMV_TRY(spmv_gmres_with_type(g, [&](auto s) -> SpmvStatus {
+  SPMV_TRY(spmv_with_scalar(g->options.scalar_type, [&](auto s) -> SpmvStatus {
     using S = decltype(s);
     SPMV_LAUNCH_OVERLAPPED(exec, spmv_gmres_dots<S>, grid, DOTS_THREADS, shared, basis_of<S>(g), k, tile, parts,
                            (const S *)from, spmv_gmres_left(g), partial, g->state, second, alone);
@@ -248,7 +248,7 @@ SpmvStatus enqueue_update(SpmvGmres *g, int k, Measure measure, SpmvRecord *reco
   const bool alone = !g->options.processes;
   const int  block = spmv_gmres_right(g);
 
-  SPMV_TRY(spmv_gmres_with_type(g, [&](auto s) -> SpmvStatus {
+  SPMV_TRY(spmv_with_scalar(g->options.scalar_type, [&](auto s) -> SpmvStatus {
     using S = decltype(s);
     SPMV_LAUNCH_OVERLAPPED(exec, spmv_gmres_update<S>, spmv_sum_grid_of(g->options.rows, spmv_point_rows_of(block)),
                            SPMV_SUM_THREADS, spmv_gmres_shared_factors(k + 1), basis_of<S>(g), k,

@@ -1,5 +1,6 @@
 /* Tests of failing GMRES: out of memory, a failing product or device call, another process that ends, invalid
    arguments. */
+#include "aggregate/aggregate_test.h"
 #include "gmres_test.h"
 #include "unit.h"
 #include <math.h>
@@ -13,7 +14,7 @@
   #endif
 #endif
 
-static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_GMRES_GRAPH : SPMV_GMRES_HOST; }
+static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_GMRES_GRAPH : -1; }
 
 typedef struct {
   const CgMatrix *a;
@@ -38,8 +39,8 @@ UNIT_TEST(gmres_without_memory_leaves_nothing)
 {
   CgMatrix a = gmres_matrix(4, GMRES_CONVECTION);
 
-  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
-    for (int fault = SPMV_HOST; fault <= (mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE); fault++) {
+  for (int mode = SPMV_GMRES_CHUNK; mode <= last_mode(); mode++)
+    for (int fault = SPMV_HOST; fault <= SPMV_DEVICE; fault++) {
       Case c    = {&a, gmres_setup((SpmvGmresMode)mode)};
       c.u.right = c.u.block = 1;
       cg_fail_each_allocation((SpmvSpace)fault, solve_with, &c);
@@ -51,10 +52,11 @@ UNIT_TEST(gmres_passes_on_that_a_product_fails)
 {
   CgMatrix a = gmres_matrix(0, GMRES_CONVECTION);
 
-  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++)
+  for (int mode = SPMV_GMRES_CHUNK; mode <= last_mode(); mode++)
     for (int fail_at = 1; fail_at <= 4; fail_at++) { /* in the first cycle, and in the residual of the second one */
-      GmresSetup     u = gmres_setup((SpmvGmresMode)mode);
-      FailingProduct f = {NULL, 0, fail_at};
+      GmresSetup     u    = gmres_setup((SpmvGmresMode)mode);
+      FailingProduct f    = {NULL, 0, fail_at};
+      const SpmvTest test = {.max_iterations = 1};
       GmresEngine    e;
       u.restart = 3;
       u.chunk   = 2;
@@ -64,7 +66,8 @@ UNIT_TEST(gmres_passes_on_that_a_product_fails)
       UNIT_EQUAL(SPMV_ERR_DEVICE, got.status);
       UNIT_CONTAINS("on purpose", e.exec.message);
       for (int64_t i = 0; i < a.pattern.rows; i++) UNIT_CHECK(isfinite(got.x[i]));
-      UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(e.gmres, 1, &got.result, &e.exec)); /* it must be started again */
+      /* it must be started again */
+      UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(e.gmres, 1, &test, &got.result, &e.exec));
       gmres_outcome_free(&got);
       got = gmres_engine_solve(&e); /* the product works again, and graphs are captured again */
       UNIT_EQUAL(SPMV_RTOL, got.result.reason);
@@ -140,21 +143,21 @@ UNIT_TEST(gmres_of_no_rows_ends_at_once)
 {
   const SpmvTest test = {.max_iterations = 10};
 
-  for (int mode = SPMV_GMRES_HOST; mode <= last_mode(); mode++) {
+  for (int mode = SPMV_GMRES_CHUNK; mode <= last_mode(); mode++) {
     SpmvGmresOptions o;
     SpmvGmresResult  result;
     SpmvExec         exec;
     SpmvGmres       *g;
-    spmv_exec_init(&exec, mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE);
+    spmv_exec_init(&exec, SPMV_DEVICE);
     spmv_gmres_options_init(&o);
     o.mode    = (SpmvGmresMode)mode;
     o.product = no_product;
     UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &exec, &g));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_start(g, NULL, NULL, NULL, 0, &test, &exec));
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &result, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_start(g, NULL, NULL, NULL, 0, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &test, &result, &exec));
     UNIT_EQUAL(SPMV_ATOL, result.reason);
     UNIT_EQUAL(0, result.iterations);
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &result, &exec)); /* another call returns the same reason */
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &test, &result, &exec)); /* another call returns the same reason */
     UNIT_EQUAL(SPMV_ATOL, result.reason);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_solution(g, NULL, &exec));
     spmv_gmres_destroy(&g);
@@ -167,7 +170,7 @@ static void refuses(const SpmvGmresOptions *o, SpmvStatus status, const char *me
   SpmvExec   exec;
   SpmvGmres *g;
 
-  spmv_exec_init(&exec, o->mode == SPMV_GMRES_HOST ? SPMV_HOST : SPMV_DEVICE);
+  spmv_exec_init(&exec, SPMV_DEVICE);
   UNIT_EQUAL(status, spmv_gmres_create(o, &exec, &g));
   UNIT_CONTAINS(message, exec.message);
   UNIT_CHECK(g == NULL);
@@ -204,35 +207,39 @@ UNIT_TEST(gmres_refuses_options_that_make_no_sense)
 
 UNIT_TEST(gmres_refuses_calls_that_make_no_sense)
 {
-  double           x[4] = {0}, b[4] = {1, 2, 3, 4}, norm;
-  SpmvTest         test = {.tolerance = -1, .divergence = INFINITY, .max_iterations = 0};
+  const double     numbers[4] = {1, 2, 3, 4};
+  double           norm;
+  SpmvTest         test = {.max_iterations = 3};
   SpmvGmresOptions o;
   SpmvGmresResult  result;
   SpmvExec         exec;
   SpmvGmres       *g;
 
-  spmv_exec_init(&exec, SPMV_HOST);
+  if (spmv_device_count(NULL) == 0) return;
+  void *x = test_put(SPMV_DEVICE, numbers, sizeof numbers), *b = test_put(SPMV_DEVICE, numbers, sizeof numbers);
+  spmv_exec_init(&exec, SPMV_DEVICE);
   spmv_gmres_options_init(&o);
   o.rows    = 4;
   o.product = no_product;
   o.history = 2;
   UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &exec, &g));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, 1, &result, &exec));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_first_norm(g, &norm, &exec));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, NULL, 1, &test, &exec));
-  test.max_iterations = 3;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, b, 1, &test, &exec));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, NULL, NULL, 1, &test, &exec));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_start(g, x, b, NULL, 1, &test, &exec));
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, 0, &result, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, 1, &test, &result, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, b, 1, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, NULL, NULL, 1, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_start(g, x, b, NULL, 1, &exec));
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, -1, &test, &result, &exec));
+  test.max_iterations = 0;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, 1, &test, &result, &exec));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_solution(g, x, &exec));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_history(g, 1, 1, &norm, &exec));
-  exec.space = SPMV_DEVICE;
-  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, NULL, 1, &test, &exec));
   exec.space = SPMV_HOST;
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_start(g, x, b, NULL, 1, &exec));
+  exec.space = SPMV_DEVICE;
   spmv_gmres_destroy(&g);
   spmv_gmres_destroy(&g);
   spmv_gmres_destroy(NULL);
+  test_take(SPMV_DEVICE, x, NULL, 0);
+  test_take(SPMV_DEVICE, b, NULL, 0);
 }
 
 /* The emulated device can be without pinned memory */

@@ -19,7 +19,8 @@ typedef struct {
   int                  block, right;
   int                  function; /* the preconditioner is a product with the matrix itself */
   int                  guess;    /* the initial guess is not zero */
-  double               rtol, divtol, breakdown;
+  double               rtol, absolute, divtol, breakdown;
+  int                  asks_first; /* the solver gives its first norm, then gets tolerances that are not relative */
   int64_t              min_iterations, max_iterations, check_after;
   int64_t              step; /* iterations of each call */
   int                  untested, max_is_success, chunk, own_stream;
@@ -60,7 +61,7 @@ void gmres_engine_open(GmresEngine *, const CgMatrix *, const GmresSetup *, Hook
 /* gmres_engine_open() with another product, whose context is ctx */
 void         gmres_engine_open_by(GmresEngine *, const CgMatrix *, const GmresSetup *, Hooks *, SpmvApply, void *ctx);
 void         gmres_engine_close(GmresEngine *);
-SpmvStatus   gmres_engine_begin(GmresEngine *, double *first_norm);
+SpmvStatus   gmres_engine_begin(GmresEngine *, SpmvTest *);
 GmresOutcome gmres_engine_solve(GmresEngine *);
 
 /* Opens, solves and closes */

@@ -1,41 +1,30 @@
 /* graph.c - the graph of a matrix: argument checks, memory, and the sequence of steps. */
 #include "graph.h"
-#include <string.h>
 
 SpmvStatus spmv_graph_hold_rows(SpmvGraphArrays *g, SpmvExec *exec)
 {
-  SPMV_TRY(spmv_alloc(exec, exec->space, spmv_padded_bytes(g->rows + 1, spmv_index_bytes(g->index_type)),
-                      "row_ptr of a graph", &g->block[0]));
-  g->row_ptr = g->block[0];
-  return SPMV_SUCCESS;
+  const int64_t bytes   = (g->rows + 1) * spmv_index_bytes(g->index_type);
+  void **const  array[] = {&g->row_ptr};
+
+  return spmv_object_hold(g->of, exec->space, 1, &bytes, "row_ptr of a graph", array, exec);
 }
 
 SpmvStatus spmv_graph_hold_edges(SpmvGraphArrays *g, int64_t nnz, SpmvExec *exec)
 {
-  const int64_t col_bytes = spmv_padded_bytes(nnz, spmv_index_bytes(g->index_type));
+  /* never 0 bytes, so never NULL */
+  const int64_t bytes[] = {nnz * spmv_index_bytes(g->index_type) + 1, nnz * spmv_scalar_bytes(g->scalar_type) + 1};
+  void **const  array[] = {&g->col, &g->values};
 
   if (nnz >= INT32_MAX)
     return spmv_fail(exec, SPMV_ERR_OVERFLOW, "a graph: the number of edges is %lld, and must be below %d",
                      (long long)nnz, INT32_MAX);
-  SPMV_TRY(spmv_alloc(exec, exec->space, col_bytes + spmv_padded_bytes(nnz, spmv_scalar_bytes(g->scalar_type)),
-                      "edges of a graph", &g->block[1]));
-  g->nnz    = nnz;
-  g->col    = g->block[1];
-  g->values = (char *)g->block[1] + col_bytes;
-  return SPMV_SUCCESS;
+  g->nnz = nnz;
+  return spmv_object_hold(g->of, exec->space, 2, bytes, "edges of a graph", array, exec);
 }
 
-static void release(SpmvGraphArrays *g, const SpmvAllocator *host, const SpmvAllocator *device, SpmvSpace space)
+static const SpmvGraphSlots *slots_of(const SpmvExec *exec)
 {
-  for (int b = 0; b < 2; b++) {
-    spmv_free(host, device, space, g->block[b]);
-    g->block[b] = NULL;
-  }
-}
-
-static const SpmvGraphSteps *steps_of(const SpmvExec *exec)
-{
-  return exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_graph_device_steps) : &spmv_graph_host_steps;
+  return exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_graph_device_slots) : &spmv_graph_host_slots;
 }
 
 static SpmvStatus check_fits(int64_t n, const char *what, SpmvExec *exec)
@@ -48,8 +37,6 @@ static SpmvStatus check_fits(int64_t n, const char *what, SpmvExec *exec)
 
 static SpmvStatus check_pattern(const SpmvPattern *p, int64_t block_size, SpmvExec *exec)
 {
-  char reason[SPMV_MESSAGE_MAX];
-
   SPMV_TRY(check_fits(p->rows, "rows", exec));
   SPMV_TRY(check_fits(p->cols, "columns", exec));
   SPMV_TRY(check_fits(p->nnz, "nonzeros", exec));
@@ -59,9 +46,7 @@ static SpmvStatus check_pattern(const SpmvPattern *p, int64_t block_size, SpmvEx
   if (block_size < 1 || block_size >= INT32_MAX || p->rows % block_size)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a graph: the block size is %lld, and its matrix has %lld rows",
                      (long long)block_size, (long long)p->rows);
-  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a graph on the device: %s", reason);
-  return SPMV_SUCCESS;
+  return spmv_check_space("a graph", exec);
 }
 
 static SpmvStatus check_arguments(const SpmvCsr *a, const SpmvGraphOptions *o, SpmvExec *exec)
@@ -93,22 +78,23 @@ SpmvStatus spmv_graph_full_blocks(const SpmvPattern *p, int64_t block_size, Spmv
   *full = *seems_full = 0;
   exec->message[0]    = '\0';
   SPMV_TRY(check_pattern(p, block_size, exec));
-  return steps_of(exec)->full_blocks(p, block_size, exec, full, seems_full);
+  return slots_of(exec)->full_blocks(p, block_size, exec, full, seems_full);
 }
 
-/* Replaces the arrays of g by those of `next`; after a failure frees `next` and keeps those of g */
-static SpmvStatus take(SpmvGraph *g, SpmvGraphArrays *next, SpmvStatus status)
+/* Replaces the arrays of g by those of `next` */
+static void take(SpmvGraph *g, const SpmvGraphArrays *next, SpmvExec *exec)
 {
-  release(status ? next : &g->arrays, &g->host, &g->device, g->space);
-  if (!status) g->arrays = *next;
-  return status;
+  spmv_object_drop(&g->object, g->arrays.row_ptr, exec);
+  spmv_object_drop(&g->object, g->arrays.col, exec);
+  g->arrays = *next;
 }
 
 static SpmvStatus fill(SpmvGraph *g, const SpmvCsr *a, const SpmvGraphOptions *options, SpmvExec *exec)
 {
-  const SpmvGraphSteps *steps = steps_of(exec);
+  const SpmvGraphSlots *slots = slots_of(exec);
   SpmvGraphOptions      o     = *options;
-  SpmvGraphArrays       next  = {.rows        = a->pattern.rows / o.block_size,
+  SpmvGraphArrays       next  = {.of          = &g->object,
+                                 .rows        = a->pattern.rows / o.block_size,
                                  .cols        = o.group ? o.group_count : a->pattern.rows / o.block_size,
                                  .index_type  = a->pattern.index_type,
                                  .scalar_type = a->scalar_type};
@@ -120,35 +106,28 @@ static SpmvStatus fill(SpmvGraph *g, const SpmvCsr *a, const SpmvGraphOptions *o
     o.index_count = 0;
   }
   if (o.blocks == SPMV_GRAPH_FIND_BLOCKS) {
-    SPMV_TRY(steps->full_blocks(&a->pattern, o.block_size, exec, &full, &seems_full));
+    SPMV_TRY(slots->full_blocks(&a->pattern, o.block_size, exec, &full, &seems_full));
     o.blocks = full ? SPMV_GRAPH_FULL_BLOCKS : SPMV_GRAPH_ANY_BLOCKS;
   }
-  SPMV_TRY(take(g, &next, steps->collapse(a, &o, &next, exec)));
+  SPMV_TRY(slots->collapse(a, &o, &next, exec));
+  take(g, &next, exec);
+  if (o.add_transpose) {
+    next = empty;
+    SPMV_TRY(slots->add_transpose(&g->arrays, &next, exec));
+    take(g, &next, exec);
+  }
+  if (o.scale) SPMV_TRY(slots->scale(&g->arrays, exec));
+  if (o.filter == SPMV_GRAPH_KEEP_ALL) return SPMV_SUCCESS;
   next = empty;
-  if (o.add_transpose) SPMV_TRY(take(g, &next, steps->add_transpose(&g->arrays, &next, exec)));
-  if (o.scale) SPMV_TRY(steps->scale(&g->arrays, exec));
-  next = empty;
-  if (o.filter != SPMV_GRAPH_KEEP_ALL) SPMV_TRY(take(g, &next, steps->filter(&g->arrays, &o, &next, exec)));
+  SPMV_TRY(slots->filter(&g->arrays, &o, &next, exec));
+  take(g, &next, exec);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_graph_create(const SpmvCsr *a, const SpmvGraphOptions *o, SpmvExec *exec, SpmvGraph **graph)
 {
-  void *block;
-
-  *graph           = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(check_arguments(a, o, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **graph, "graph", &block));
-  SpmvGraph *g = block;
-  memset(g, 0, sizeof *g);
-  g->space                = exec->space;
-  g->host                 = exec->host;
-  g->device               = exec->device;
-  const SpmvStatus status = fill(g, a, o, exec);
-  if (status) spmv_graph_destroy(&g);
-  *graph = g;
-  return status;
+  SPMV_TRY(spmv_object_create(check_arguments(a, o, exec), sizeof **graph, "graph", exec, graph));
+  SPMV_OBJECT_MADE(fill(*graph, a, o, exec), spmv_graph_destroy, graph);
 }
 
 void spmv_graph_csr(const SpmvGraph *g, SpmvCsr *csr)
@@ -159,21 +138,12 @@ void spmv_graph_csr(const SpmvGraph *g, SpmvCsr *csr)
                                     .cols       = a->cols,
                                     .nnz        = a->nnz,
                                     .index_type = a->index_type,
-                                    .space      = g->space,
+                                    .space      = g->object.space,
                                     .row_ptr    = a->row_ptr,
                                     .col        = a->col},
                    .scalar_type  = a->scalar_type,
                    .values       = a->values,
-                   .values_space = g->space};
+                   .values_space = g->object.space};
 }
 
-void spmv_graph_destroy(SpmvGraph **graph)
-{
-  if (!graph || !*graph) return;
-  SpmvGraph          *g    = *graph;
-  const SpmvAllocator host = g->host, device = g->device;
-
-  release(&g->arrays, &host, &device, g->space);
-  spmv_free(&host, &device, SPMV_HOST, g);
-  *graph = NULL;
-}
+void spmv_graph_destroy(SpmvGraph **graph) { spmv_object_destroy(graph); }

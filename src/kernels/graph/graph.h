@@ -2,36 +2,47 @@
 #pragma once
 
 #include <spmv_graph.h>
-#include "core/format.h"
+#include "device/object.h"
 
 SPMV_C_BEGIN
 
-/* A CSR that owns its memory: block[0] holds row_ptr, block[1] columns and values */
+/* A CSR whose row_ptr is a block of the graph, and whose columns and values are another one */
 typedef struct {
-  int64_t    rows, cols, nnz;
-  SpmvIndex  index_type;
-  SpmvScalar scalar_type;
-  void      *row_ptr, *col, *values; /* [rows+1], [nnz], [nnz] */
-  void      *block[2];
+  SpmvObject *of;
+  int64_t     rows, cols, nnz;
+  SpmvIndex   index_type;
+  SpmvScalar  scalar_type;
+  void       *row_ptr, *col, *values; /* [rows+1], [nnz], [nnz] */
 } SpmvGraphArrays;
 
 struct SpmvGraph {
-  SpmvSpace       space;
-  SpmvAllocator   host, device; /* the hooks that allocated its memory, needed to free it */
+  SpmvObject      object;
   SpmvGraphArrays arrays;
 };
 
-/* A step that makes a graph sets its sizes and allocates its arrays by the two functions below. The caller frees them
-   if the step fails. */
+/* A step that makes a graph sets its sizes and allocates its arrays by the two functions below */
 typedef struct {
   SpmvStatus (*full_blocks)(const SpmvPattern *, int64_t block_size, SpmvExec *, int *full, int *seems_full);
   SpmvStatus (*collapse)(const SpmvCsr *, const SpmvGraphOptions *, SpmvGraphArrays *, SpmvExec *);
   SpmvStatus (*add_transpose)(const SpmvGraphArrays *from, SpmvGraphArrays *to, SpmvExec *);
   SpmvStatus (*scale)(SpmvGraphArrays *, SpmvExec *);
   SpmvStatus (*filter)(const SpmvGraphArrays *from, const SpmvGraphOptions *, SpmvGraphArrays *to, SpmvExec *);
-} SpmvGraphSteps;
+} SpmvGraphSlots;
 
-extern const SpmvGraphSteps spmv_graph_host_steps, spmv_graph_device_steps;
+extern const SpmvGraphSlots spmv_graph_host_slots, spmv_graph_device_slots;
+
+/* The rows and columns of a full block that contribute to a weight; count 0: all of them */
+typedef struct {
+  int32_t count, index[SPMV_GRAPH_INDEX_MAX];
+} SpmvGraphListed;
+
+static inline SpmvGraphListed spmv_graph_listed(const SpmvGraphOptions *o)
+{
+  SpmvGraphListed listed = {o->index_count, {0}};
+
+  for (int i = 0; i < o->index_count; i++) listed.index[i] = o->index[i];
+  return listed;
+}
 
 /* Allocate row_ptr, after the number of rows is set; then columns and values, when nnz is known */
 SpmvStatus spmv_graph_hold_rows(SpmvGraphArrays *, SpmvExec *);

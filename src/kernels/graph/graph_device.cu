@@ -5,23 +5,8 @@ namespace
 {
 enum { THREADS = SPMV_GRAPH_THREADS, LANES = SPMV_GRAPH_LANES, ROWS_PER_BLOCK = THREADS / LANES };
 
-/* The matrix; group [columns] is the block of each column, or nullptr: column / size */
 template <typename I, typename S>
-struct Blocks {
-  const I *row_ptr, *col, *group;
-  const S *values;
-  int64_t  rows; /* block rows */
-  int      size;
-
-  __device__ I of(int64_t k) const { return group ? group[col[k]] : col[k] / size; }
-  /* The first entry of a row that lies in `block` or a later one, or the end of the row */
-  __device__ int64_t first_from(int64_t row, int64_t block) const
-  {
-    const int64_t begin = row_ptr[row];
-    return begin + spmv_first_not_below((int64_t)row_ptr[row + 1] - begin, block,
-                                        [&](int64_t k) { return (int64_t)of(begin + k); });
-  }
-};
+using Blocks = typename SpmvGraphRows<I, S>::Blocks;
 
 /* ---- full blocks ---- */
 
@@ -76,68 +61,32 @@ __global__ void __launch_bounds__(THREADS) spmv_graph_full_rows(Blocks<I, S> b, 
   if (row <= b.rows) row_ptr[row] = (I)(b.row_ptr[row * b.size] / ((int64_t)b.size * b.size));
 }
 
-/* Counts or fills in the edges of a block row, one after the other: the next edge is the smallest block of all rows
-   above the last one */
+/* Counts or fills in the edges of a block row */
 template <typename I, typename S, bool FILL>
 __global__ void __launch_bounds__(THREADS) spmv_graph_any_rows(Blocks<I, S> b, I *row_ptr, I *col)
 {
-  const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x, none = INT64_MAX;
-  int64_t       n = 0, next = -1;
+  const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
   if (row >= b.rows) return;
-  for (;;) {
-    const int64_t last = next;
-    next               = none;
-    for (int64_t r = row * b.size; r < (row + 1) * b.size; r++) {
-      const int64_t k = b.first_from(r, last + 1);
-      if (k < b.row_ptr[r + 1]) next = min(next, (int64_t)b.of(k));
-    }
-    if (next == none) break;
-    if (FILL) col[row_ptr[row] + n] = (I)next;
-    n++;
-  }
+  const int64_t n = SpmvGraphRows<I, S>::edges_of(&b, row, FILL ? col + row_ptr[row] : nullptr);
   if (!FILL) row_ptr[row] = (I)n;
-}
-
-/* The rows and columns of a full block that contribute to the weight; count 0: all of them */
-struct Listed {
-  int32_t count, index[SPMV_GRAPH_INDEX_MAX];
-};
-
-template <typename S>
-__device__ inline S magnitude(S v)
-{
-  return v < 0 ? -v : v;
-}
-
-template <typename I, typename S>
-__device__ inline S weight_of_full(const Blocks<I, S> &b, int64_t row, int64_t k, const Listed &listed)
-{
-  const int n   = listed.count ? listed.count : b.size;
-  S         sum = 0;
-
-  for (int i = 0; i < n; i++) {
-    const S *values = b.values + b.row_ptr[row * b.size + (listed.count ? listed.index[i] : i)] + k * b.size;
-    for (int j = 0; j < n; j++) sum += magnitude(values[listed.count ? listed.index[j] : j]);
-  }
-  return sum;
 }
 
 template <typename I, typename S>
 __global__ void __launch_bounds__(THREADS)
-    spmv_graph_full_edges(Blocks<I, S> b, Listed listed, bool magnitudes, const I *row_ptr, I *col, S *values)
+    spmv_graph_full_edges(Blocks<I, S> b, SpmvGraphListed listed, bool magnitudes, const I *row_ptr, I *col, S *values)
 {
-  const int64_t row = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
+  typedef SpmvGraphRows<I, S> Rows;
+  const int64_t               row = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
 
   if (row >= b.rows) return;
   const int64_t from = b.row_ptr[row * b.size], at = row_ptr[row], n = row_ptr[row + 1] - at;
   for (int64_t k = threadIdx.x % LANES; k < n; k += LANES) {
-    col[at + k]    = b.of(from + k * b.size);
-    values[at + k] = magnitudes ? weight_of_full(b, row, k, listed) : b.values[from + k];
+    col[at + k]    = (I)Rows::block_of(&b, from + k * b.size);
+    values[at + k] = magnitudes ? Rows::weight_of_full(&b, row, k, &listed) : b.values[from + k];
   }
 }
 
-/* Each sum goes through its block row by row, in the order of the host */
 template <typename I, typename S>
 __global__ void __launch_bounds__(THREADS)
     spmv_graph_any_edges(Blocks<I, S> b, const I *row_ptr, const I *col, S *values)
@@ -145,26 +94,18 @@ __global__ void __launch_bounds__(THREADS)
   const int64_t row = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
 
   if (row >= b.rows) return;
-  for (int64_t e = row_ptr[row] + threadIdx.x % LANES; e < row_ptr[row + 1]; e += LANES) {
-    S sum = 0;
-    for (int64_t r = row * b.size; r < (row + 1) * b.size; r++)
-      for (int64_t k = b.first_from(r, col[e]); k < b.row_ptr[r + 1] && b.of(k) == col[e]; k++)
-        sum += magnitude(b.values[k]);
-    values[e] = sum;
-  }
+  for (int64_t e = row_ptr[row] + threadIdx.x % LANES; e < row_ptr[row + 1]; e += LANES)
+    values[e] = SpmvGraphRows<I, S>::weight_of_any(&b, row, col[e]);
 }
 
 template <typename I, typename S>
 SpmvStatus collapse_full(const Blocks<I, S> &b, const SpmvGraphOptions *o, int64_t nnz, SpmvGraphArrays *g,
                          SpmvExec *exec)
 {
-  Listed listed = {o->index_count, {}};
-
-  for (int i = 0; i < o->index_count; i++) listed.index[i] = o->index[i];
   SPMV_LAUNCH(exec, (spmv_graph_full_rows<I, S>), spmv_blocks(b.rows + 1, THREADS), THREADS, 0, b, (I *)g->row_ptr);
   SPMV_TRY(spmv_graph_hold_edges(g, nnz / ((int64_t)b.size * b.size), exec));
-  SPMV_LAUNCH(exec, (spmv_graph_full_edges<I, S>), spmv_blocks(b.rows, ROWS_PER_BLOCK), THREADS, 0, b, listed,
-              b.size > 1 || o->magnitudes, (const I *)g->row_ptr, (I *)g->col, (S *)g->values);
+  SPMV_LAUNCH(exec, (spmv_graph_full_edges<I, S>), spmv_blocks(b.rows, ROWS_PER_BLOCK), THREADS, 0, b,
+              spmv_graph_listed(o), b.size > 1 || o->magnitudes, (const I *)g->row_ptr, (I *)g->col, (S *)g->values);
   return SPMV_SUCCESS;
 }
 
@@ -179,7 +120,7 @@ SpmvStatus collapse_typed(const SpmvCsr *a, const SpmvGraphOptions *o, SpmvGraph
 
   SPMV_TRY(spmv_graph_hold_rows(g, exec));
   row_ptr = (I *)g->row_ptr;
-  if (o->blocks == SPMV_GRAPH_FULL_BLOCKS) return collapse_full(b, o, p->nnz, g, exec);
+  if (o->blocks == SPMV_GRAPH_FULL_BLOCKS) return collapse_full<I, S>(b, o, p->nnz, g, exec);
   SPMV_LAUNCH(exec, (spmv_graph_any_rows<I, S, false>), blocks, THREADS, 0, b, row_ptr, (I *)nullptr);
   SPMV_TRY(spmv_graph_sum_rows<I>(g, exec));
   SPMV_LAUNCH(exec, (spmv_graph_any_rows<I, S, true>), blocks, THREADS, 0, b, row_ptr, (I *)g->col);
@@ -199,5 +140,5 @@ static SpmvStatus collapse(const SpmvCsr *a, const SpmvGraphOptions *o, SpmvGrap
   return SPMV_BY_TYPES(collapse_typed, g->index_type, g->scalar_type, a, o, g, exec);
 }
 
-extern "C" const SpmvGraphSteps spmv_graph_device_steps = {full_blocks, collapse, spmv_graph_add_transpose,
+extern "C" const SpmvGraphSlots spmv_graph_device_slots = {full_blocks, collapse, spmv_graph_add_transpose,
                                                            spmv_graph_scale, spmv_graph_filter};

@@ -1,7 +1,7 @@
 /* graph_host.c - the steps of a graph on the host, as simple loops: the reference for the device. */
+#include "core/csr.h"
 #include "graph.h"
 #include <math.h>
-#include <string.h>
 
 #define SPMV_BODY "graph/graph_host.inc"
 #include "core/instantiate.h"
@@ -39,4 +39,4 @@ static SpmvStatus filter(const SpmvGraphArrays *from, const SpmvGraphOptions *o,
   return SPMV_SELECT(filter, from->index_type, from->scalar_type)(from, o, to, exec);
 }
 
-const SpmvGraphSteps spmv_graph_host_steps = {full_blocks, collapse, add_transpose, scale, filter};
+const SpmvGraphSlots spmv_graph_host_slots = {full_blocks, collapse, add_transpose, scale, filter};

@@ -5,20 +5,27 @@
   sum needs the result of a product, and the product its exchange.
 */
 #include "device/launch.cuh"
-#include "nccl/library.h"
+#include "device/object.h"
+#include "library.h"
 #include <cstring>
 #include <pthread.h>
 
 struct SpmvNccl {
-  SpmvAllocator host;
-  void         *comm;       /* an ncclComm_t; nullptr after it was given up */
-  cudaStream_t  side;       /* for exchanges */
-  cudaEvent_t   fork, join; /* from and to the caller's stream */
-  double        patience;   /* seconds without progress until the communicator is given up */
+  SpmvObject   object;
+  void        *comm;       /* an ncclComm_t; nullptr after it was given up */
+  cudaStream_t side;       /* for exchanges */
+  cudaEvent_t  fork, join; /* from and to the caller's stream */
+  double       patience;   /* seconds without progress until the communicator is given up */
 };
 
 namespace
 {
+SpmvStatus check_loaded(SpmvExec *exec)
+{
+  if (spmv_nccl_library()) return SPMV_SUCCESS;
+  return spmv_fail(exec, SPMV_ERR_ARGUMENT, "NCCL was not loaded: spmv_nccl_load()");
+}
+
 SpmvStatus check_usable(const SpmvNccl *nccl, SpmvExec *exec)
 {
   if (nccl->comm) return SPMV_SUCCESS;
@@ -92,7 +99,7 @@ extern "C" SpmvStatus spmv_nccl_id(char id[SPMV_NCCL_ID_BYTES], SpmvExec *exec)
 
   exec->message[0] = '\0';
   memset(id, 0, SPMV_NCCL_ID_BYTES);
-  if (!library) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "NCCL was not loaded: spmv_nccl_load()");
+  SPMV_TRY(check_loaded(exec));
   SPMV_TRY(spmv_nccl_status(library->GetUniqueId(&made), "ncclGetUniqueId", exec));
   memcpy(id, made.bytes, sizeof made.bytes);
   return SPMV_SUCCESS;
@@ -101,35 +108,21 @@ extern "C" SpmvStatus spmv_nccl_id(char id[SPMV_NCCL_ID_BYTES], SpmvExec *exec)
 extern "C" SpmvStatus spmv_nccl_create(const char id[SPMV_NCCL_ID_BYTES], int rank, int processes, double patience,
                                        SpmvExec *exec, SpmvNccl **out)
 {
-  void *memory = nullptr;
-
-  *out             = nullptr;
-  exec->message[0] = '\0';
-  if (!spmv_nccl_library()) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "NCCL was not loaded: spmv_nccl_load()");
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof(SpmvNccl), "communicator of NCCL", &memory));
-  memset(memory, 0, sizeof(SpmvNccl));
-  SpmvNccl *nccl    = (SpmvNccl *)memory;
-  nccl->host        = exec->host;
-  nccl->patience    = patience;
-  SpmvStatus status = prepare(nccl, id, rank, processes, exec);
-  if (status) spmv_nccl_destroy(&nccl);
-  *out = nccl;
-  return status;
+  SPMV_TRY(spmv_object_create(check_loaded(exec), sizeof(SpmvNccl), "communicator of NCCL", exec, out));
+  (*out)->patience = patience;
+  SPMV_OBJECT_MADE(prepare(*out, id, rank, processes, exec), spmv_nccl_destroy, out);
 }
 
 extern "C" void spmv_nccl_destroy(SpmvNccl **out)
 {
   if (!out || !*out) return;
-  SpmvNccl           *nccl   = *out;
-  const SpmvAllocator host   = nccl->host;
-  const SpmvAllocator device = {};
+  SpmvNccl *nccl = *out;
 
   if (nccl->comm) (void)spmv_nccl_library()->CommDestroy(nccl->comm);
   if (nccl->fork) (void)cudaEventDestroy(nccl->fork);
   if (nccl->join) (void)cudaEventDestroy(nccl->join);
   if (nccl->side) (void)cudaStreamDestroy(nccl->side);
-  spmv_free(&host, &device, SPMV_HOST, nccl);
-  *out = nullptr;
+  spmv_object_destroy(out);
 }
 
 extern "C" SpmvStatus spmv_nccl_add(void *ctx, double *sums, int n, SpmvExec *exec)

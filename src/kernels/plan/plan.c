@@ -49,7 +49,11 @@ static SpmvStatus alloc_zeroed(SpmvExec *exec, int64_t bytes, const char *name, 
 /* The table of slots for a space and options */
 static const SpmvSlots *slots_for(const SpmvFormat *format, SpmvSpace space, const SpmvOptions *options)
 {
-  const SpmvSlots *slots = space == SPMV_HOST ? format->host : format->device;
+  const SpmvPaper *paper     = spmv_options_of_paper(options) ? spmv_format_paper(format) : NULL;
+  const SpmvSlots *published = !paper ? NULL : space == SPMV_HOST ? paper->host : paper->device;
+  const SpmvSlots *slots     = space == SPMV_HOST ? format->host : format->device;
+
+  if (published) return published;
   return slots->choose ? slots->choose(options) : slots;
 }
 
@@ -233,6 +237,7 @@ SpmvStatus spmv_arrays_alloc(SpmvPlan *plan, const SpmvPlanArray *list, int coun
 {
   int64_t bytes[SPMV_ARRAYS_MAX];
   void  **array[SPMV_ARRAYS_MAX];
+  int     n = 0;
 
   for (int i = 0; i < count; i++) {
     bytes[i] = list[i].bytes;
@@ -240,7 +245,13 @@ SpmvStatus spmv_arrays_alloc(SpmvPlan *plan, const SpmvPlanArray *list, int coun
     if (plan->space == SPMV_HOST) SPMV_TRY(spmv_alloc(exec, SPMV_HOST, bytes[i], list[i].name, array[i]));
   }
   if (plan->space == SPMV_HOST) return SPMV_SUCCESS;
-  return spmv_alloc_arrays(exec, count, bytes, "values and indices", array, &plan->arrays);
+  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_DEVICE, count, bytes, "values and indices", array, &plan->arrays));
+  for (int i = 0; i < count; i++) {
+    if (list[i].kind != SPMV_ARRAY_VALUES) continue;
+    plan->values[n].array   = *array[i];
+    plan->values[n++].bytes = bytes[i];
+  }
+  return SPMV_SUCCESS;
 }
 
 void spmv_arrays_free(const SpmvPlan *plan, const SpmvPlanArray *list, int count)

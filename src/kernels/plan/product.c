@@ -39,7 +39,7 @@ SpmvStatus spmv_mult_rounded(const SpmvPlan *plan, const void *rounded, const vo
 {
   SPMV_TRY(spmv_check_rounded(plan, exec));
   if (!reads_x(plan, alpha)) return scale(plan, plan->rows, beta, y, exec);
-  return plan->slots->rounded->mult(plan, rounded, alpha, x, beta, y, work, exec);
+  return plan->slots->mult_rounded(plan, rounded, alpha, x, beta, y, work, exec);
 }
 
 int spmv_has_step(const SpmvPlan *plan) { return plan->slots->step && plan->nnz > 0; }

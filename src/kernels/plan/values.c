@@ -72,23 +72,32 @@ SpmvStatus spmv_get_diagonal(const SpmvPlan *plan, void *diagonal, SpmvExec *exe
 
 /* ---- in single precision ---- */
 
-static int64_t rounded_count(const SpmvPlan *plan)
+int64_t spmv_rounded_bytes(const SpmvPlan *plan)
 {
-  return plan->slots->rounded && plan->scalar_type == SPMV_F64 ? plan->slots->rounded->count(plan) : 0;
-}
+  int64_t values = 0;
 
-int64_t spmv_rounded_bytes(const SpmvPlan *plan) { return rounded_count(plan) * (int64_t)sizeof(float); }
+  if (!plan->slots->mult_rounded || plan->scalar_type != SPMV_F64) return 0;
+  for (int i = 0; i < SPMV_ARRAYS_MAX; i++) values += plan->values[i].bytes / (int64_t)sizeof(double);
+  return values * (int64_t)sizeof(float);
+}
 
 SpmvStatus spmv_check_rounded(const SpmvPlan *plan, SpmvExec *exec)
 {
-  if (plan->nnz == 0 || rounded_count(plan) > 0) return SPMV_SUCCESS;
+  if (plan->nnz == 0 || spmv_rounded_bytes(plan) > 0) return SPMV_SUCCESS;
   return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "this plan of format %s has no product with rounded values",
                    plan->format->name);
 }
 
 SpmvStatus spmv_round_values(const SpmvPlan *plan, void *rounded, SpmvExec *exec)
 {
+  float *to = rounded;
+
   SPMV_TRY(spmv_check_rounded(plan, exec));
-  if (plan->nnz == 0) return SPMV_SUCCESS;
-  return plan->slots->rounded->round(plan, rounded, exec);
+  for (int i = 0; i < SPMV_ARRAYS_MAX && plan->nnz > 0; i++) {
+    const int64_t n = plan->values[i].bytes / (int64_t)sizeof(double);
+
+    if (n > 0) SPMV_TRY(spmv_device_round(plan->values[i].array, to, n, exec));
+    to += n;
+  }
+  return SPMV_SUCCESS;
 }

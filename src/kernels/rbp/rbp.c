@@ -1,11 +1,11 @@
 /*
-  rbp.c - format rbp, Row Block Packing: options, the choice between the layouts, and the slots of `packed` on the host.
+  rbp.c - format rbp, Row Block Packing: options, and the slots on the host.
 
   Source: Kawamura, Yoneda, Iwamura, Watanabe and Inoguchi, a compression scheme of sparse matrices for high-precision
-  numerical simulations on site by GPUs. rbp_published.h describes the three layouts of the paper, rbp_sliced.h our
+  numerical simulations on site by GPUs. papers/rbp_published.h describes the three layouts of the paper, rbp_host.h our
   layout `packed`.
 */
-#include "rbp_sliced.h"
+#include "rbp_host.h"
 #include <stdio.h>
 
 static const char *const layout_names[] = {"packed", "csr", "ell", "ellr", NULL};
@@ -18,24 +18,21 @@ static const SpmvOptionDesc options[] = {
     {.key = NULL},
 };
 
+static const double paper_from[SPMV_OPTIONS_MAX] = {[RBP_OPTION_LAYOUT] = RBP_CSR};
+
 /* The data of an analysis, for build */
 typedef struct {
-  RbpCounts      counts;
-  RbpSlicedSizes sizes;
+  RbpCounts    counts;
+  RbpHostSizes sizes;
 } RbpAnalysis;
 
-static const SpmvSlots *choose(const SpmvOptions *chosen)
-{
-  return rbp_layout_of(chosen) == RBP_PACKED ? &rbp_packed_slots : &rbp_published_slots;
-}
-
-static SpmvStatus measure_packed(const SpmvPattern *pattern, int64_t min_run, SpmvExec *exec, RbpSlicedSizes *sizes)
+static SpmvStatus measure_packed(const SpmvPattern *pattern, int64_t min_run, SpmvExec *exec, RbpHostSizes *sizes)
 {
   RbpGroupCounts groups;
 
   SPMV_TRY(rbp_count_groups(pattern, RBP_MAX_GROUP, &groups));
   sizes->unit = rbp_choose_unit(&groups, min_run);
-  return rbp_sliced_measure(pattern, exec, sizes);
+  return rbp_host_measure(pattern, exec, sizes);
 }
 
 static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, SpmvExec *exec)
@@ -45,14 +42,14 @@ static SpmvStatus analyze(const SpmvPattern *pattern, SpmvAnalysis *analysis, Sp
 
   SPMV_TRY(rbp_count_runs(pattern, min_run, &data->counts));
   SPMV_TRY(measure_packed(pattern, min_run, exec, &data->sizes));
-  rbp_sliced_memory(&data->sizes, pattern->nnz, pattern->index_type, analysis->scalar_type, &analysis->memory);
+  rbp_host_memory(&data->sizes, pattern->nnz, pattern->index_type, analysis->scalar_type, &analysis->memory);
   return SPMV_SUCCESS;
 }
 
 static SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *plan, SpmvExec *exec)
 {
   const RbpAnalysis *data = analysis->data;
-  return rbp_sliced_build(csr, &data->counts, &data->sizes, (RbpSliced *)plan, exec);
+  return rbp_host_build(csr, &data->counts, &data->sizes, (RbpHostPacked *)plan, exec);
 }
 
 static SpmvStatus mult(const SpmvPlan *plan, const void *alpha, const void *x, const void *beta, void *y, void *work,
@@ -60,31 +57,30 @@ static SpmvStatus mult(const SpmvPlan *plan, const void *alpha, const void *x, c
 {
   (void)work;
   (void)exec;
-  rbp_sliced_mult_by(spmv_isa(), (const RbpSliced *)plan, alpha, x, beta, y);
+  rbp_host_mult_by(spmv_isa(), (const RbpHostPacked *)plan, alpha, x, beta, y);
   return SPMV_SUCCESS;
 }
 
 static void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 {
-  const RbpSliced *plan = (const RbpSliced *)base;
+  const RbpHostPacked *plan = (const RbpHostPacked *)base;
 
   rbp_view_format(base, print, ctx);
   rbp_view_counts(&plan->counts, print, ctx);
-  rbp_sliced_view(plan, print, ctx);
+  rbp_host_view(plan, print, ctx);
 }
 
-const SpmvSlots rbp_packed_slots = {
+static const SpmvSlots host_slots = {
     .analysis_bytes = sizeof(RbpAnalysis),
-    .plan_bytes     = sizeof(RbpSliced),
-    .choose         = choose,
+    .plan_bytes     = sizeof(RbpHostPacked),
     .analyze        = analyze,
     .build          = build,
-    .update_values  = rbp_sliced_update,
-    .extract_values = rbp_sliced_extract,
+    .update_values  = rbp_host_update,
+    .extract_values = rbp_host_extract,
     .mult           = mult,
-    .add_transposed = rbp_sliced_add_transposed,
+    .add_transposed = rbp_host_add_transposed,
     .view           = view,
-    .clear          = rbp_sliced_clear,
+    .clear          = rbp_host_clear,
 };
 
 /*MC
@@ -115,10 +111,11 @@ const SpmvSlots rbp_packed_slots = {
 .seealso: `MatAIJFmtSetOption()`, `MATAIJCRSV`, `MATAIJ`
 M*/
 const SpmvFormat spmv_format_rbp = {
-    .abi     = SPMV_ABI,
-    .name    = "rbp",
-    .summary = "Row Block Packing: runs of adjacent columns",
-    .options = options,
-    .host    = &rbp_packed_slots,
-    .device  = SPMV_DEVICE_SLOTS(rbp_device_slots),
+    .abi        = SPMV_ABI,
+    .name       = "rbp",
+    .summary    = "Row Block Packing: runs of adjacent columns",
+    .options    = options,
+    .host       = &host_slots,
+    .device     = SPMV_DEVICE_SLOTS(rbp_device_slots),
+    .paper_from = paper_from,
 };

@@ -1,14 +1,14 @@
 /*
   rbp.h - Row Block Packing: runs of adjacent columns are stored by their ends (Kawamura, Yoneda, Iwamura, Watanabe and
-  Inoguchi). Declarations for all layouts: options and counts of a pattern.
+  Inoguchi). Options, and counts of a pattern.
 
   A run is a maximal set of nonzeros of one row in consecutive columns, with at least min_run of them. Nonzeros outside
-  runs are singles. rbp_published.h describes the layouts of the paper, `csr`, `ell` and `ellr`; rbp_sliced.h describes
-  `packed` on the host, rbp_device_packed.cuh on devices.
+  runs are singles. rbp_host.h describes the layout on the host, rbp_device_packed.cuh on devices;
+  papers/rbp_published.h has the layouts of the paper.
 */
 #pragma once
 
-#include "core/format.h"
+#include "plan/plan.h"
 
 SPMV_C_BEGIN
 
@@ -45,8 +45,8 @@ typedef struct {
   int64_t rest[RBP_MAX_UNIT + 1];       /* [u]: columns left over by that cut; u * units[u] + rest[u] == columns */
 } RbpGroupCounts;
 
-/* Both need row_ptr and col on the host; for a pattern on the device they use host_row_ptr and host_col.
-   SPMV_ERR_ARGUMENT without a host copy, if min_run < 2 or if max_group is not 1 .. RBP_MAX_GROUP. */
+/* Both need a pattern on the host. SPMV_ERR_ARGUMENT without one, if min_run < 2 or if max_group is not
+   1 .. RBP_MAX_GROUP. */
 SpmvStatus rbp_count_runs(const SpmvPattern *, int64_t min_run, RbpCounts *);
 SpmvStatus rbp_count_groups(const SpmvPattern *, int max_group, RbpGroupCounts *);
 
@@ -57,7 +57,6 @@ void rbp_view_counts(const RbpCounts *, SpmvPrint, void *ctx);
 static inline RbpLayout rbp_layout_of(const SpmvOptions *o) { return (RbpLayout)(int)o->value[RBP_OPTION_LAYOUT]; }
 static inline int64_t   rbp_min_run_of(const SpmvOptions *o) { return (int64_t)o->value[RBP_OPTION_MIN_RUN]; }
 
-/* The tables of slots of the layouts for each space; the slot choose of the tables for `packed` selects one */
-extern const SpmvSlots rbp_packed_slots, rbp_published_slots, rbp_device_slots, rbp_published_device_slots;
+extern const SpmvSlots rbp_device_slots;
 
 SPMV_C_END

@@ -24,35 +24,25 @@ static void add_runs(RbpGroupCounts *counts, int64_t length, int64_t runs)
 #define SPMV_INDEX_ONLY
 #include "core/instantiate.h"
 
-/* Gives the host arrays of a pattern; returns 0 if it has none */
-static int host_arrays(const SpmvPattern *p, const void **row_ptr, const void **col)
-{
-  *row_ptr = p->space == SPMV_HOST ? p->row_ptr : p->host_row_ptr;
-  *col     = p->space == SPMV_HOST ? p->col : p->host_col;
-  return *row_ptr && (*col || p->nnz == 0);
-}
+static int on_host(const SpmvPattern *p) { return p->space == SPMV_HOST && p->row_ptr && (p->col || p->nnz == 0); }
 
 SpmvStatus rbp_count_runs(const SpmvPattern *p, int64_t min_run, RbpCounts *counts)
 {
-  const void *row_ptr, *col;
-
   memset(counts, 0, sizeof *counts);
-  if (!host_arrays(p, &row_ptr, &col) || min_run < 2) return SPMV_ERR_ARGUMENT;
+  if (!on_host(p) || min_run < 2) return SPMV_ERR_ARGUMENT;
   counts->rows = p->rows;
   counts->nnz  = p->nnz;
-  if (p->index_type == SPMV_I64) count_runs_i64(row_ptr, col, min_run, counts);
-  else count_runs_i32(row_ptr, col, min_run, counts);
+  if (p->index_type == SPMV_I64) count_runs_i64(p->row_ptr, p->col, min_run, counts);
+  else count_runs_i32(p->row_ptr, p->col, min_run, counts);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus rbp_count_groups(const SpmvPattern *p, int max_group, RbpGroupCounts *counts)
 {
-  const void *row_ptr, *col;
-
   memset(counts, 0, sizeof *counts);
-  if (!host_arrays(p, &row_ptr, &col) || max_group < 1 || max_group > RBP_MAX_GROUP) return SPMV_ERR_ARGUMENT;
-  if (p->index_type == SPMV_I64) count_groups_i64(row_ptr, col, p->rows, max_group, counts);
-  else count_groups_i32(row_ptr, col, p->rows, max_group, counts);
+  if (!on_host(p) || max_group < 1 || max_group > RBP_MAX_GROUP) return SPMV_ERR_ARGUMENT;
+  if (p->index_type == SPMV_I64) count_groups_i64(p->row_ptr, p->col, p->rows, max_group, counts);
+  else count_groups_i32(p->row_ptr, p->col, p->rows, max_group, counts);
   return SPMV_SUCCESS;
 }
 

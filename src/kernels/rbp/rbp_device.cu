@@ -1,15 +1,10 @@
 /* rbp_device.cu - the slots of format packed in device memory; they upload a host pattern or host values if needed. */
-#include "../device/upload.cuh"
+#include "device/upload.cuh"
 #include "rbp_device_analyze.cuh"
 #include <cstdio>
 
 namespace
 {
-const SpmvSlots *choose(const SpmvOptions *options)
-{
-  return rbp_layout_of(options) == RBP_PACKED ? &rbp_device_slots : &rbp_published_device_slots;
-}
-
 /* An estimate, nearly a bound, of the scratch memory of an analysis. Each nonzero may be a unit; this is assumed if
    rows are short, since the memory is then small compared to CSR and plan. Long rows tend to have units of many
    nonzeros. If the estimate is too small, rbp_make_blocks() makes a second allocation of the exact size. */
@@ -33,7 +28,7 @@ void list_arrays(RbpDevicePacked *p, SpmvScalar scalar, SpmvPlanArray (&list)[AR
   list[0] = {"values", SPMV_ARRAY_VALUES, s->value_count * spmv_scalar_bytes(scalar), &p->values};
   list[1] = {"pattern", SPMV_ARRAY_INDICES, s->pattern_words * 2, (void **)&p->pattern};
   list[2] = {"blocks", SPMV_ARRAY_POINTERS, s->blocks * (int64_t)sizeof(RbpBlock), (void **)&p->blocks};
-  list[3] = {"pieces", SPMV_ARRAY_POINTERS, s->long_groups * (int64_t)sizeof(RbpLongGroup), (void **)&p->pieces};
+  list[3] = {"pieces", SPMV_ARRAY_POINTERS, s->long_groups * (int64_t)sizeof(SpmvLongRow), (void **)&p->pieces};
 }
 
 void report_memory(const RbpDeviceShape *s, SpmvScalar scalar, SpmvMemory *m)
@@ -84,7 +79,7 @@ SpmvStatus build(const SpmvCsr *csr, const SpmvAnalysis *analysis, SpmvPlan *bas
   list_arrays(plan, base->scalar_type, list);
   SPMV_TRY(spmv_arrays_alloc(base, list, ARRAYS, exec));
   SPMV_TRY(spmv_copy(plan->pieces, SPMV_DEVICE, a->pieces, SPMV_DEVICE,
-                     a->shape.long_groups * (int64_t)sizeof(RbpLongGroup), exec));
+                     a->shape.long_groups * (int64_t)sizeof(SpmvLongRow), exec));
   SPMV_TRY(rbp_copy_encodings(a, plan->blocks, plan->pattern, exec));
   return update_values(base, csr->values, csr->values_space, exec);
 }
@@ -107,32 +102,23 @@ void view(const SpmvPlan *base, SpmvPrint print, void *ctx)
 }
 
 void clear(SpmvPlan *base) { spmv_arrays_free(base, nullptr, 0); }
-
-int64_t rounded_count(const SpmvPlan *base) { return ((const RbpDevicePacked *)base)->shape.value_count; }
-
-SpmvStatus round_values(const SpmvPlan *base, float *rounded, SpmvExec *exec)
-{
-  return spmv_device_round((const double *)((const RbpDevicePacked *)base)->values, rounded, rounded_count(base), exec);
-}
-
-const SpmvRoundedSlots rounded_slots = {rounded_count, round_values, rbp_device_mult_rounded};
 } // namespace
 
 const SpmvSlots rbp_device_slots = {
     sizeof(RbpDeviceAnalysis),
     sizeof(RbpDevicePacked),
-    choose,
+    nullptr, /* choose */
     analyze,
     clear_analysis,
     build,
     update_values,
     nullptr, /* extract_values: by list_nonzeros */
-    rbp_device_mult,
+    SpmvProducts<RbpMultiply>::mult,
     nullptr, /* add_transposed */
     rbp_device_list,
     nullptr, /* prepare_transpose */
     view,
     clear,
-    &rounded_slots,
-    rbp_device_step,
+    SpmvProducts<RbpMultiply>::rounded,
+    SpmvProducts<RbpMultiply>::step,
 };

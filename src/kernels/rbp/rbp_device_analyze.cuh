@@ -15,8 +15,8 @@
 */
 #pragma once
 
-#include "../device/running_sums.cuh"
-#include "../device/upload.cuh"
+#include "device/running_sums.cuh"
+#include "device/upload.cuh"
 #include "rbp_device_packed.cuh"
 
 enum {
@@ -127,7 +127,7 @@ typedef struct {
   RbpSpanSums        *span_sums;    /* [spans] */
   int64_t            *block_group;  /* [blocks] entry of its first group */
   RbpBlock           *blocks;       /* [blocks] */
-  RbpLongGroup       *pieces;       /* [long_groups] */
+  SpmvLongRow        *pieces;       /* [long_groups] */
   RbpFingerprint     *fingerprints; /* [blocks] */
   RbpFingerprintTable table;
   uint64_t           *buffer; /* [buffer_size] encodings in any order, 4 words per entry */

@@ -2,7 +2,7 @@
   rbp_device_blocks.cu - joins rows to groups and groups to blocks for format packed: consecutive groups of a span fill
   a block up to its capacity; a longer group is cut into pieces.
 */
-#include "../device/vector.cuh"
+#include "device/vector.cuh"
 #include "rbp_device_span.cuh"
 
 namespace
@@ -222,9 +222,9 @@ __global__ void __launch_bounds__(SPAN_THREADS) rbp_pack_spans(const Packing<I> 
 
 /* The output arrays for blocks and pieces */
 struct Blocks {
-  RbpBlock     *blocks;
-  int64_t      *block_group;
-  RbpLongGroup *pieces;
+  RbpBlock    *blocks;
+  int64_t     *block_group;
+  SpmvLongRow *pieces;
 };
 
 /* Writes the pieces of long group g, with all threads; at: their positions */

@@ -25,12 +25,12 @@
 
   blocks    [blocks] RbpBlock, 64 bytes each
 
-  pieces    [long_groups] RbpLongGroup: groups that are cut into pieces. The partial sums of the pieces are stored in
-            work; a second kernel adds them in order.
+  pieces    [long_groups] SpmvLongRow: groups that are cut into pieces
 */
 #pragma once
 
-#include "../device/launch.cuh"
+#include "device/long_rows.cuh"
+#include "device/products.cuh"
 #include "rbp.h"
 
 enum { RBP_THREADS = 128 /* of a product block */ };
@@ -68,11 +68,6 @@ typedef struct {
   int32_t  words; /* length of its encoding */
 } RbpBlock;
 
-typedef struct {
-  int32_t row0, rows;  /* first row and number of rows of the group */
-  int32_t slot, count; /* its pieces: slots slot .. slot+count-1 */
-} RbpLongGroup;
-
 /* The parameters and sizes of a plan, computed by the analysis; all sizes are in elements */
 typedef struct {
   int     group_rows, unit_columns; /* G, U */
@@ -89,7 +84,7 @@ typedef struct {
   void          *values;  /* [value_count] S */
   uint16_t      *pattern; /* [pattern_words] */
   RbpBlock      *blocks;  /* [blocks] */
-  RbpLongGroup  *pieces;  /* [long_groups] */
+  SpmvLongRow   *pieces;  /* [long_groups] */
 } RbpDevicePacked;
 
 /* The two choices of units per thread (capacity / RBP_THREADS) for a (G, U). The larger choice keeps more loads in
@@ -116,14 +111,15 @@ static constexpr int rbp_resident_blocks(int values)
   return spmv_resident_blocks(RBP_THREADS, values <= 12 ? 16 : 10);
 }
 
-/* action.run<S, G, U, P>() for the scalar type, the variant and the units per thread of a plan */
-template <typename S, typename Action>
+/* action.run<T, G, U, P>() for the variant and the units per thread of a plan, and for the type T of the caller: of
+   scalars in a product, of indices in an analysis */
+template <typename T, typename Action>
 SpmvStatus rbp_with_shape(const RbpDeviceShape &s, const Action &action, SpmvExec *exec)
 {
 #define RBP_TRY(G, U, SMALL, LARGE)                                                                                    \
   if (s.group_rows == G && s.unit_columns == U)                                                                        \
-    return s.capacity == (SMALL)*RBP_THREADS ? action.template run<S, G, U, SMALL>()                                   \
-                                             : action.template run<S, G, U, LARGE>();
+    return s.capacity == (SMALL)*RBP_THREADS ? action.template run<T, G, U, SMALL>()                                   \
+                                             : action.template run<T, G, U, LARGE>();
   RBP_VARIANT_LIST(RBP_TRY)
 #undef RBP_TRY
   return spmv_fail(exec, SPMV_ERR_FORMAT, "rbp packed: no kernel for %d rows by %d columns", s.group_rows,
@@ -170,8 +166,8 @@ SpmvStatus rbp_device_fill(RbpDevicePacked *, const void *values, int64_t first,
 
 /* Slots */
 SpmvStatus rbp_device_list(const SpmvPlan *, const SpmvNonzeros *, SpmvExec *);
-SpmvStatus rbp_device_mult(const SpmvPlan *, const void *alpha, const void *x, const void *beta, void *y, void *work,
-                           SpmvExec *);
-SpmvStatus rbp_device_step(const SpmvPlan *, const void *x, const SpmvStep *, void *y, void *work, SpmvExec *);
-SpmvStatus rbp_device_mult_rounded(const SpmvPlan *, const float *rounded, const void *alpha, const void *x,
-                                   const void *beta, void *y, void *work, SpmvExec *);
+struct RbpMultiply {
+  template <typename V, typename OUT>
+  static SpmvStatus run(const SpmvPlan *, const V *const values[2], const void *x, const OUT &, void *work, SpmvExec *);
+};
+extern template struct SpmvProducts<RbpMultiply>;

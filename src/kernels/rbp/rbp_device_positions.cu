@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(RBP_TILE) rbp_find_positions(const RbpDeviceAn
     a.positions.owner[block] = (int32_t)owner;
     here = {{(int64_t)a.blocks[block].stride * planes, words, owner != block, a.encoding[block] ? 0 : (words + 3) / 4}};
   }
-  Scan(temp).InclusiveScan(here, here, SpmvAddNumbers<RBP_POSITION_NUMBERS>(), all);
+  Scan(temp).InclusiveScan(here, here, SpmvAddNumbers(), all);
   if (block < a.blocks_most) a.positions.in_tile[block] = here;
   if (threadIdx.x == 0) tile = all;
   __syncthreads();

@@ -2,7 +2,7 @@
   rbp_device_rows.cu - chooses the group height and unit width with the fewest predicted bytes for a device CSR in
   format packed.
 */
-#include "../device/vector.cuh"
+#include "device/vector.cuh"
 #include "rbp_device_span.cuh"
 
 namespace
@@ -20,7 +20,7 @@ __device__ inline void add_to_totals(const unsigned long long (&count)[COUNTERS]
     const unsigned long long s = spmv_add_lanes(count[c], 32);
     if (threadIdx.x % 32 == 0) sum[warp][c] = s;
   }
-  for (int offset = 16; offset; offset >>= 1) most = max(most, __shfl_xor_sync(0xffffffffu, most, offset));
+  most = spmv_max_lanes(most, 32);
   if (threadIdx.x % 32 == 0) sum[warp][COUNTERS] = most;
   __syncthreads();
   if (threadIdx.x > COUNTERS) return;
@@ -89,12 +89,12 @@ SpmvStatus rbp_choose_variant(RbpDeviceAnalysis *a, SpmvScalar scalar, int64_t m
   const RbpVariant  *best = &rbp_variants[0];
   RbpTotals          totals;
 
-  if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, rbp_count_units<int64_t>, a->spans, SPAN_THREADS, 0, (const int64_t *)p->row_ptr, a->summary,
-                p->rows, a->span_rows, a->totals);
-  else
-    SPMV_LAUNCH(exec, rbp_count_units<int32_t>, a->spans, SPAN_THREADS, 0, (const int32_t *)p->row_ptr, a->summary,
-                p->rows, a->span_rows, a->totals);
+  SPMV_TRY(spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, rbp_count_units<I>, a->spans, SPAN_THREADS, 0, (const I *)p->row_ptr, a->summary, p->rows,
+                a->span_rows, a->totals);
+    return SPMV_SUCCESS;
+  }));
   SPMV_TRY(spmv_fetch(&totals, a->totals, sizeof totals, exec));
 
   for (const RbpVariant &v : rbp_variants) {

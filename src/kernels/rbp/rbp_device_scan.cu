@@ -6,7 +6,8 @@
   with many loads in flight, and reduced to one bit per nonzero that tells whether a run starts there. Units are counted
   from these bits, 64 nonzeros at a time.
 */
-#include "../device/vector.cuh"
+#include "device/tuning.h"
+#include "device/vector.cuh"
 #include "rbp_device_analyze.cuh"
 
 namespace
@@ -15,8 +16,7 @@ enum {
   SCAN_THREADS = 256,
   SCAN_ROWS    = 1024,         /* maximum per block */
   SCAN_COLUMNS = RBP_LONG_ROW, /* per tile: every row that is not long fits */
-  SCAN_AIM     = 7900,         /* target for the columns of a block: nearly a full tile */
-  SCAN_BLOCKS  = 792           /* small matrices are cut into at least this many blocks: 6 per multiprocessor */
+  SCAN_AIM     = 7900          /* target for the columns of a block: nearly a full tile */
 };
 
 /* Consecutive rows and their columns */
@@ -168,7 +168,7 @@ template <typename I>
 SpmvStatus scan(const SpmvPattern *p, int span_rows, RbpRowSummary *summary, SpmvExec *exec)
 {
   const int64_t mean = p->nnz / p->rows + 1, most = SCAN_ROWS, filled = SCAN_AIM / mean, busy = SCAN_THREADS / mean;
-  int64_t       rows = p->rows / SCAN_BLOCKS + 1;
+  int64_t       rows = p->rows / SPMV_RBP_SCAN_GRID + 1;
 
   if (rows < busy) rows = busy; /* at least one column per thread */
   if (rows > filled) rows = filled < 1 ? 1 : filled;

@@ -2,6 +2,7 @@
   rbp_device_update.cu - copies values between CSR order and the planes of format packed. The encoding of a block gives
   the CSR positions of the values of each unit, so neither CSR indices nor a permutation is kept.
 */
+#include "device/search.cuh"
 #include "rbp_device_packed.cuh"
 #include <cub/block/block_scan.cuh>
 
@@ -109,13 +110,10 @@ struct Tables {
 /* The group of unit u: the last group that begins at or before u (an empty group begins where the next group does) */
 __device__ inline int group_of(const uint16_t *first_unit, int groups, int u)
 {
-  int low = 0, high = groups;
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (first_unit[middle] <= u) low = middle;
-    else high = middle;
-  }
-  return low;
+  int after = 1, end = groups;
+
+  SPMV_BISECT(after, end, middle, first_unit[middle] <= u);
+  return after - 1;
 }
 
 /* sums[i] = the sum of count(0) .. count(i-1) for i = 0 .. n, by the whole block; n <= RBP_THREADS * P */

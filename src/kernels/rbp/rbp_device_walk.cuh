@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "../device/vector.cuh"
+#include "device/vector.cuh"
 #include "rbp_device_analyze.cuh"
 #include <climits>
 #include <cub/block/block_scan.cuh>

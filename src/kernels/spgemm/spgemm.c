@@ -1,34 +1,22 @@
 /* spgemm.c - products of sparse matrices: argument checks, memory, and the sequence of steps. */
 #include "spgemm.h"
+#include "device/memory.h"
 #include <string.h>
 
 enum {
-  ALIGNMENT  = 256,
+  ARRAYS_MAX = 3,      /* in a block */
   KEPT_BYTES = 4 << 20 /* values between two multiplications stay allocated up to this size */
 };
 
 static const char *const kind_names[] = {"A B", "A^T B", "P^T A P", "R A R^T"};
 
-static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 SpmvStatus spmv_spgemm_hold(SpmvSpgemm *p, SpmvExec *exec, int count, const int64_t bytes[], const char *name,
                             void **const array[])
 {
-  int64_t all = 0;
-  void   *block;
+  int64_t more[ARRAYS_MAX];
 
-  for (int i = 0; i < count; i++) all += aligned(bytes[i] + 1); /* never 0 bytes, so never NULL */
-  if (p->blocks == SPMV_SPGEMM_BLOCKS) return spmv_fail(exec, SPMV_ERR_MEMORY, "%s: no block is left", name);
-  SPMV_TRY(spmv_alloc(exec, p->space, all, name, &block));
-  p->block_bytes[p->blocks] = all;
-  p->block[p->blocks++]     = block;
-  p->bytes += all;
-  char *next = (char *)block;
-  for (int i = 0; i < count; i++) {
-    *array[i] = next;
-    next += aligned(bytes[i] + 1);
-  }
-  return SPMV_SUCCESS;
+  for (int i = 0; i < count; i++) more[i] = bytes[i] + 1;
+  return spmv_object_hold(&p->object, exec->space, count, more, name, array, exec);
 }
 
 SpmvStatus spmv_spgemm_hold_pattern(SpmvSpgemm *p, SpmvSpgemmPattern *pattern, const char *name, SpmvExec *exec)
@@ -41,16 +29,10 @@ SpmvStatus spmv_spgemm_hold_pattern(SpmvSpgemm *p, SpmvSpgemmPattern *pattern, c
 }
 
 /* Frees columns that are a block of their own */
-static void drop(SpmvSpgemm *p, int32_t **col)
+static void drop(SpmvSpgemm *p, int32_t **col, SpmvExec *exec)
 {
-  int i = 0;
-
-  while (p->block[i] != *col) i++;
-  spmv_free(&p->host, &p->device, p->space, *col);
-  p->bytes -= p->block_bytes[i];
-  p->block[i]       = p->block[--p->blocks];
-  p->block_bytes[i] = p->block_bytes[p->blocks];
-  *col              = NULL;
+  spmv_object_drop(&p->object, *col, exec);
+  *col = NULL;
 }
 
 SpmvStatus spmv_spgemm_check_count(int64_t entries, const char *name, SpmvExec *exec)
@@ -73,8 +55,6 @@ static SpmvStatus check_pattern(const SpmvPattern *p, SpmvExec *exec)
 
 static SpmvStatus check_arguments(SpmvSpgemmKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
 {
-  char reason[SPMV_MESSAGE_MAX];
-
   if ((int)kind < SPMV_SPGEMM_AB || kind > SPMV_SPGEMM_RART)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "unknown kind %d of a product of matrices", (int)kind);
   SPMV_TRY(check_pattern(a, exec));
@@ -87,26 +67,26 @@ static SpmvStatus check_arguments(SpmvSpgemmKind kind, const SpmvPattern *a, con
   if (a_side != b_side || !square)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: A is %lld x %lld, the other matrix %lld x %lld", kind_names[kind],
                      (long long)a->rows, (long long)a->cols, (long long)b->rows, (long long)b->cols);
-  if (exec->space == SPMV_DEVICE && spmv_device_count(reason) == 0)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s on the device: %s", kind_names[kind], reason);
-  return SPMV_SUCCESS;
+  return spmv_check_space(kind_names[kind], exec);
+}
+
+static int64_t value_bytes(const SpmvSpgemm *p, const SpmvSpgemmPattern *of)
+{
+  const int64_t bytes = spmv_spgemm_entries(of) * spmv_scalar_bytes(p->scalar_type);
+  return spmv_arrays_bytes(1, &bytes);
 }
 
 /* Bytes of the values between two multiplications: of `inner`; and of `inner` and R^T together */
-static int64_t inner_bytes(const SpmvSpgemm *p)
-{
-  return aligned(spmv_spgemm_entries(&p->inner) * spmv_scalar_bytes(p->scalar_type));
-}
 static int64_t needed_bytes(const SpmvSpgemm *p)
 {
   if (p->kind == SPMV_SPGEMM_AB || p->kind == SPMV_SPGEMM_ATB) return 0;
-  if (p->kind == SPMV_SPGEMM_PTAP) return inner_bytes(p);
-  return inner_bytes(p) + aligned(spmv_spgemm_entries(&p->b) * spmv_scalar_bytes(p->scalar_type));
+  if (p->kind == SPMV_SPGEMM_PTAP) return value_bytes(p, &p->inner);
+  return value_bytes(p, &p->inner) + value_bytes(p, &p->b);
 }
 
 static SpmvStatus multiply_patterns(SpmvSpgemm *p, SpmvExec *exec)
 {
-  const SpmvSpgemmSteps *s = p->steps;
+  const SpmvSpgemmSlots *s = p->slots;
 
   switch (p->kind) {
   case SPMV_SPGEMM_AB:
@@ -129,51 +109,40 @@ static int only_marks(const SpmvSpgemmTeams *t) { return t->mark_lanes > 0 && t-
 
 /* Frees the columns that no numeric phase reads, as marks say all that it needs of right matrices and results. Those of
    R stay, which is a left matrix, too, and those of R^T, which reorder() reads. */
-static void drop_columns(SpmvSpgemm *p)
+static void drop_columns(SpmvSpgemm *p, SpmvExec *exec)
 {
   const int three = p->kind == SPMV_SPGEMM_PTAP || p->kind == SPMV_SPGEMM_RART;
 
   if (!only_marks(&p->c_teams) || (three && !only_marks(&p->inner_teams))) return;
-  if (p->kind != SPMV_SPGEMM_RART) drop(p, &p->b.col);
-  if (p->kind == SPMV_SPGEMM_ATB) drop(p, &p->a.col);
-  if (three) drop(p, &p->inner.col);
-  if (p->result.col != p->c.col) drop(p, &p->c.col);
+  if (p->kind != SPMV_SPGEMM_RART) drop(p, &p->b.col, exec);
+  if (p->kind == SPMV_SPGEMM_ATB) drop(p, &p->a.col, exec);
+  if (three) drop(p, &p->inner.col, exec);
+  if (p->result.col != p->c.col) drop(p, &p->c.col, exec);
 }
 
 static SpmvStatus fill(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
 {
-  SPMV_TRY(p->steps->copy(p, a, b, exec));
+  SPMV_TRY(p->slots->copy(p, a, b, exec));
   SPMV_TRY(multiply_patterns(p, exec));
-  SPMV_TRY(p->steps->result(p, exec));
+  SPMV_TRY(p->slots->result(p, exec));
   const int64_t bytes = needed_bytes(p);
   void        **array = &p->inner_scratch;
   if (bytes > 0 && bytes <= KEPT_BYTES) SPMV_TRY(spmv_spgemm_hold(p, exec, 1, &bytes, "values of A P", &array));
-  drop_columns(p);
+  drop_columns(p, exec);
   return SPMV_SUCCESS;
 }
 
 SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar scalar,
                                 SpmvExec *exec, SpmvSpgemm **product)
 {
-  void *block;
-
-  *product         = NULL;
-  exec->message[0] = '\0';
-  SPMV_TRY(check_arguments(kind, a, b, exec));
-  SPMV_TRY(spmv_alloc(exec, SPMV_HOST, sizeof **product, "product of matrices", &block));
-  SpmvSpgemm *p = block;
-  memset(p, 0, sizeof *p);
-  p->steps       = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_spgemm_device_steps) : &spmv_spgemm_host_steps;
+  SPMV_TRY(
+      spmv_object_create(check_arguments(kind, a, b, exec), sizeof **product, "product of matrices", exec, product));
+  SpmvSpgemm *p  = *product;
+  p->slots       = exec->space == SPMV_DEVICE ? SPMV_DEVICE_SLOTS(spmv_spgemm_device_slots) : &spmv_spgemm_host_slots;
   p->kind        = kind;
   p->index_type  = a->index_type;
   p->scalar_type = scalar;
-  p->space       = exec->space;
-  p->host        = exec->host;
-  p->device      = exec->device;
-  const SpmvStatus status = fill(p, a, b, exec);
-  if (status) spmv_spgemm_destroy(&p);
-  *product = p;
-  return status;
+  SPMV_OBJECT_MADE(fill(p, a, b, exec), spmv_spgemm_destroy, product);
 }
 
 void spmv_spgemm_pattern(const SpmvSpgemm *p, SpmvPattern *c) { *c = p->result; }
@@ -182,8 +151,8 @@ void spmv_spgemm_pattern(const SpmvSpgemm *p, SpmvPattern *c) { *c = p->result; 
 static SpmvStatus multiply_values(const SpmvSpgemm *p, const void *a, const void *b, char *scratch, void *c,
                                   SpmvExec *exec)
 {
-  const SpmvSpgemmSteps *s = p->steps;
-  void                  *t = scratch + inner_bytes(p);
+  const SpmvSpgemmSlots *s = p->slots;
+  void                  *t = scratch + value_bytes(p, &p->inner);
 
   switch (p->kind) {
   case SPMV_SPGEMM_AB:
@@ -207,28 +176,20 @@ SpmvStatus spmv_spgemm_numeric(SpmvSpgemm *p, const void *a_values, const void *
   void         *scratch = p->inner_scratch;
 
   exec->message[0] = '\0';
-  if (exec->space != p->space)
+  if (exec->space != p->object.space)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the product lies in another space", kind_names[p->kind]);
-  if (bytes > 0) SPMV_TRY(spmv_scratch_alloc(exec, p->space, bytes, "values of A P", &scratch));
+  if (bytes > 0) SPMV_TRY(spmv_scratch_alloc(exec, exec->space, bytes, "values of A P", &scratch));
   if (bytes > p->scratch_bytes) p->scratch_bytes = bytes;
   const SpmvStatus status = multiply_values(p, a_values, b_values, scratch, c_values, exec);
-  if (bytes > 0) spmv_scratch_free(exec, p->space, scratch);
+  if (bytes > 0) spmv_scratch_free(exec, exec->space, scratch);
   return status;
 }
 
 void spmv_spgemm_info(const SpmvSpgemm *p, int64_t *bytes, int64_t *scratch_bytes, double *flops)
 {
-  *bytes         = p->bytes;
+  *bytes         = p->object.bytes;
   *scratch_bytes = p->scratch_bytes;
   *flops         = 2 * p->multiplications;
 }
 
-void spmv_spgemm_destroy(SpmvSpgemm **product)
-{
-  if (!product || !*product) return;
-  SpmvSpgemm         *p    = *product;
-  const SpmvAllocator host = p->host, device = p->device;
-  for (int i = 0; i < p->blocks; i++) spmv_free(&host, &device, p->space, p->block[i]);
-  spmv_free(&host, &device, SPMV_HOST, p);
-  *product = NULL;
-}
+void spmv_spgemm_destroy(SpmvSpgemm **product) { spmv_object_destroy(product); }

@@ -7,7 +7,7 @@
 */
 #pragma once
 
-#include "core/format.h"
+#include "device/object.h"
 
 SPMV_C_BEGIN
 
@@ -38,31 +38,25 @@ typedef struct {
   void    *marks;
 } SpmvSpgemmTeams;
 
-enum { SPMV_SPGEMM_BLOCKS = 16 };
-
 struct SpmvSpgemm {
-  const struct SpmvSpgemmSteps *steps;
+  SpmvObject                    object;
+  const struct SpmvSpgemmSlots *slots;
   SpmvSpgemmKind                kind;
   SpmvIndex                     index_type;
   SpmvScalar                    scalar_type;
-  SpmvSpace                     space;
-  SpmvAllocator                 host, device; /* the hooks that allocated its memory, needed to free it */
-  SpmvSpgemmPattern             a, b;         /* copies of the operands */
-  SpmvSpgemmPattern             transposed;   /* of A for A^T B, else of B */
-  SpmvSpgemmPattern             inner;        /* A B of B^T A B, A B^T of B A B^T */
+  SpmvSpgemmPattern             a, b;       /* copies of the operands */
+  SpmvSpgemmPattern             transposed; /* of A for A^T B, else of B */
+  SpmvSpgemmPattern             inner;      /* A B of B^T A B, A B^T of B A B^T */
   SpmvSpgemmPattern             c;
   SpmvSpgemmTeams               inner_teams, c_teams;
-  SpmvPattern                   result;                    /* c in entries */
-  void                         *inner_scratch;             /* values of `inner` and of B^T if they are few, else NULL */
-  void                         *block[SPMV_SPGEMM_BLOCKS]; /* all memory that the product holds */
-  int64_t                       block_bytes[SPMV_SPGEMM_BLOCKS];
-  int                           blocks;
-  int64_t                       bytes, scratch_bytes;
+  SpmvPattern                   result;        /* c in entries */
+  void                         *inner_scratch; /* values of `inner` and of B^T if they are few, else NULL */
+  int64_t                       scratch_bytes;
   double                        multiplications;
 };
 
 /* The steps that host and device implement. Symbolic steps allocate the arrays they fill by spmv_spgemm_hold(). */
-typedef struct SpmvSpgemmSteps {
+typedef struct SpmvSpgemmSlots {
   /* Sets p->a and p->b, with blocks whose inner sizes agree */
   SpmvStatus (*copy)(SpmvSpgemm *, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *);
   SpmvStatus (*transpose)(SpmvSpgemm *, const SpmvSpgemmPattern *, SpmvSpgemmPattern *transposed, SpmvExec *);
@@ -79,11 +73,11 @@ typedef struct SpmvSpgemmSteps {
   SpmvStatus (*values)(const SpmvSpgemm *, const SpmvSpgemmPattern *left, const void *left_values,
                        const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *result,
                        const SpmvSpgemmTeams *, void *result_values, SpmvExec *);
-} SpmvSpgemmSteps;
+} SpmvSpgemmSlots;
 
-extern const SpmvSpgemmSteps spmv_spgemm_host_steps, spmv_spgemm_device_steps;
+extern const SpmvSpgemmSlots spmv_spgemm_host_slots, spmv_spgemm_device_slots;
 
-/* Allocates several arrays as one block, each at a multiple of 256 bytes, which spmv_spgemm_destroy() frees */
+/* Allocates several arrays, never NULL, as one block of the product */
 SpmvStatus spmv_spgemm_hold(SpmvSpgemm *, SpmvExec *, int count, const int64_t bytes[], const char *name,
                             void **const array[]);
 /* Allocates row_ptr and col of a pattern whose sizes are set, as two blocks */

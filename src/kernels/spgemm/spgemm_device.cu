@@ -67,13 +67,12 @@ SpmvStatus find_faults(const SpmvPattern *p, unsigned *faults, SpmvExec *exec)
 {
   const int64_t blocks = spmv_blocks(p->rows, ROWS_PER_BLOCK);
 
-  if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, spmv_spgemm_find_faults<int64_t>, blocks, THREADS, 0, (const int64_t *)p->row_ptr,
-                (const int64_t *)p->col, p->rows, faults);
-  else
-    SPMV_LAUNCH(exec, spmv_spgemm_find_faults<int32_t>, blocks, THREADS, 0, (const int32_t *)p->row_ptr,
-                (const int32_t *)p->col, p->rows, faults);
-  return SPMV_SUCCESS;
+  return spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, spmv_spgemm_find_faults<I>, blocks, THREADS, 0, (const I *)p->row_ptr, (const I *)p->col, p->rows,
+                faults);
+    return SPMV_SUCCESS;
+  });
 }
 
 /* The faults of both operands. A number of rows or columns that is not a multiple of 2 or 3 is a fault, too. */
@@ -119,13 +118,11 @@ SpmvStatus compress(SpmvSpgemm *p, const SpmvPattern *from, SpmvSpgemmPattern *t
   to->nnz              = from->nnz / (to->block_rows * to->block_cols);
   const int64_t blocks = spmv_blocks(to->rows + 1, ROWS_PER_BLOCK);
   SPMV_TRY(spmv_spgemm_hold_pattern(p, to, "copy of a pattern", exec));
-  if (from->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, spmv_spgemm_compress<int64_t>, blocks, THREADS, 0, (const int64_t *)from->row_ptr,
-                (const int64_t *)from->col, *to);
-  else
-    SPMV_LAUNCH(exec, spmv_spgemm_compress<int32_t>, blocks, THREADS, 0, (const int32_t *)from->row_ptr,
-                (const int32_t *)from->col, *to);
-  return SPMV_SUCCESS;
+  return spmv_with_index(from->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, spmv_spgemm_compress<I>, blocks, THREADS, 0, (const I *)from->row_ptr, (const I *)from->col, *to);
+    return SPMV_SUCCESS;
+  });
 }
 
 SpmvStatus copy(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b, SpmvExec *exec)
@@ -146,17 +143,18 @@ SpmvStatus result(SpmvSpgemm *p, SpmvExec *exec)
   void *row_ptr, *col, **const array[] = {&row_ptr, &col};
   const int64_t blocks = spmv_blocks(rows + 1, ROWS_PER_BLOCK);
 
-  p->result = {rows, c->cols * c->block_cols, nnz, p->index_type, SPMV_DEVICE, c->row_ptr, c->col, nullptr, nullptr};
+  p->result = {rows, c->cols * c->block_cols, nnz, p->index_type, SPMV_DEVICE, c->row_ptr, c->col};
   if (p->index_type == SPMV_I32 && c->block_rows * c->block_cols == 1) return SPMV_SUCCESS;
   SPMV_TRY(spmv_spgemm_hold(p, exec, 2, bytes, "pattern of a product", array));
-  if (p->index_type == SPMV_I64)
-    SPMV_LAUNCH(exec, spmv_spgemm_expand<int64_t>, blocks, THREADS, 0, *c, (int64_t *)row_ptr, (int64_t *)col);
-  else SPMV_LAUNCH(exec, spmv_spgemm_expand<int32_t>, blocks, THREADS, 0, *c, (int32_t *)row_ptr, (int32_t *)col);
   p->result.row_ptr = row_ptr;
   p->result.col     = col;
-  return SPMV_SUCCESS;
+  return spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, spmv_spgemm_expand<I>, blocks, THREADS, 0, *c, (I *)row_ptr, (I *)col);
+    return SPMV_SUCCESS;
+  });
 }
 } // namespace
 
-extern "C" const SpmvSpgemmSteps spmv_spgemm_device_steps = {copy,   spmv_spgemm_transpose, spmv_spgemm_multiply,
+extern "C" const SpmvSpgemmSlots spmv_spgemm_device_slots = {copy,   spmv_spgemm_transpose, spmv_spgemm_multiply,
                                                              result, spmv_spgemm_reorder,   spmv_spgemm_values};

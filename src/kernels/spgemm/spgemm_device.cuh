@@ -1,7 +1,7 @@
 /* spgemm_device.cuh - declarations that the device files of products share: steps of spgemm.h, and sizes of teams. */
 #pragma once
 
-#include "device/arena.cuh"
+#include "device/csr.cuh"
 #include "spgemm.h"
 
 /* A team of 32 lanes computes a piece of a block row of the result: some of its blocks, and some rows of each block.
@@ -30,11 +30,7 @@ struct SpmvSpgemmOperands {
 /* The lower bound: the first index in low .. high-1 with col[index] >= key, or high */
 __device__ inline int spmv_lower_bound(const int32_t *col, int low, int high, int key)
 {
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (col[middle] < key) low = middle + 1;
-    else high = middle;
-  }
+  SPMV_BISECT(low, high, middle, col[middle] < key);
   return low;
 }
 

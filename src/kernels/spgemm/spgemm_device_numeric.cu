@@ -227,11 +227,10 @@ SpmvStatus spmv_spgemm_values(const SpmvSpgemm *p, const SpmvSpgemmPattern *left
                               const SpmvSpgemmPattern *right, const void *right_values, const SpmvSpgemmPattern *c,
                               const SpmvSpgemmTeams *teams, void *values, SpmvExec *exec)
 {
-  if (p->scalar_type == SPMV_F32)
-    return multiply(SpmvSpgemmOperands<float>{*left, *right, *c, *teams, (const float *)left_values,
-                                              (const float *)right_values, (float *)values},
-                    exec);
-  return multiply(SpmvSpgemmOperands<double>{*left, *right, *c, *teams, (const double *)left_values,
-                                             (const double *)right_values, (double *)values},
-                  exec);
+  return spmv_with_scalar(p->scalar_type, [&](auto number) {
+    typedef decltype(number) S;
+    return multiply(
+        SpmvSpgemmOperands<S>{*left, *right, *c, *teams, (const S *)left_values, (const S *)right_values, (S *)values},
+        exec);
+  });
 }

@@ -8,7 +8,6 @@
 #include "device/vector.cuh"
 #include "spgemm_device.cuh"
 #include <cub/block/block_scan.cuh>
-#include <cub/device/device_scan.cuh>
 
 namespace
 {
@@ -283,7 +282,7 @@ SpmvStatus count(const Multiplication &m, const TeamSizes &sizes, SpmvArena *are
   SPMV_CUDA(exec, cudaMemsetAsync(m.count + rows, 0, sizeof *m.count, stream));
   SPMV_TRY(find_columns<false>(m, exec));
   SPMV_LAUNCH(exec, spmv_spgemm_totals, min(spmv_blocks(work, THREADS), (int64_t)GRID), THREADS, 0, m, sizes);
-  SPMV_CUB(exec, arena, cub::DeviceScan::ExclusiveSum(scratch, bytes, m.count, m.count, rows + 1, stream));
+  SPMV_TRY(spmv_sum_before(m.count, m.count, rows + 1, arena, exec));
   SPMV_LAUNCH(exec, spmv_spgemm_row_ptr, spmv_blocks(rows + 1, THREADS), THREADS, 0, m);
   return spmv_fetch(totals, m.totals, sizeof *totals, exec);
 }

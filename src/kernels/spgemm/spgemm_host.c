@@ -1,5 +1,6 @@
 /* spgemm_host.c - products of sparse matrices on the host by Gustavson's algorithm, entry by entry: the reference for
    the device. */
+#include "core/csr.h"
 #include "spgemm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +33,8 @@ static SpmvStatus transpose(SpmvSpgemm *p, const SpmvSpgemmPattern *from, SpmvSp
   void        **array = (void **)&to->order;
   SPMV_TRY(spmv_spgemm_hold_pattern(p, to, "transposed pattern", exec));
   SPMV_TRY(spmv_spgemm_hold(p, exec, 1, &bytes, "order of the transposed values", &array));
-  memset(to->row_ptr, 0, (size_t)(to->rows + 1) * 4);
-  for (int64_t k = 0; k < from->nnz; k++) to->row_ptr[from->col[k] + 1]++;
-  for (int64_t i = 0; i < to->rows; i++) to->row_ptr[i + 1] += to->row_ptr[i];
-  for (int64_t i = 0; i < from->rows; i++)
-    for (int32_t k = from->row_ptr[i]; k < from->row_ptr[i + 1]; k++) {
-      const int32_t at = to->row_ptr[from->col[k]]++;
-      to->col[at]      = (int32_t)i;
-      to->order[at]    = k;
-    }
-  for (int64_t i = to->rows; i > 0; i--) to->row_ptr[i] = to->row_ptr[i - 1]; /* filling had moved each to the next */
-  to->row_ptr[0] = 0;
+  const SpmvPattern pattern = {from->rows, from->cols, from->nnz, SPMV_I32, SPMV_HOST, from->row_ptr, from->col};
+  spmv_transpose_on_host(&pattern, to->row_ptr, to->col, p->scalar_type, NULL, to->order);
   return SPMV_SUCCESS;
 }
 
@@ -106,7 +98,7 @@ static SpmvStatus result(SpmvSpgemm *p, SpmvExec *exec)
   int64_t                 *row_ptr, *col;
   void                   **array[] = {(void **)&row_ptr, (void **)&col};
 
-  p->result = (SpmvPattern){c->rows, c->cols, c->nnz, p->index_type, SPMV_HOST, c->row_ptr, c->col, NULL, NULL};
+  p->result = (SpmvPattern){c->rows, c->cols, c->nnz, p->index_type, SPMV_HOST, c->row_ptr, c->col};
   if (p->index_type == SPMV_I32) return SPMV_SUCCESS;
   SPMV_TRY(spmv_spgemm_hold(p, exec, 2, bytes, "pattern of a product", array));
   for (int64_t i = 0; i <= c->rows; i++) row_ptr[i] = c->row_ptr[i];
@@ -149,4 +141,4 @@ static SpmvStatus values(const SpmvSpgemm *p, const SpmvSpgemmPattern *left, con
   return SPMV_SUCCESS;
 }
 
-const SpmvSpgemmSteps spmv_spgemm_host_steps = {copy, transpose, multiply, result, reorder, values};
+const SpmvSpgemmSlots spmv_spgemm_host_slots = {copy, transpose, multiply, result, reorder, values};

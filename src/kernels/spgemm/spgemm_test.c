@@ -293,7 +293,7 @@ UNIT_TEST(a_product_without_memory_leaves_nothing)
 UNIT_TEST(products_refuse_what_does_not_fit)
 {
   const int32_t     ptr[3] = {0, 1, 2}, col[2] = {0, 1};
-  const SpmvPattern two   = {2, 2, 2, SPMV_I32, SPMV_HOST, ptr, col, NULL, NULL};
+  const SpmvPattern two   = {2, 2, 2, SPMV_I32, SPMV_HOST, ptr, col};
   SpmvPattern       other = two;
   SpmvSpgemm       *p;
   SpmvExec          exec;

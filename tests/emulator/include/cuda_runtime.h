@@ -2,7 +2,8 @@
   cuda_runtime.h of the emulator - CUDA C++ as far as petscpack's kernels use it, for an ordinary C++ compiler.
 
   A kernel is a function that is called once per thread; emulator.h says how threads synchronize. Shared variables are
-  static, because blocks run one after the other.
+  static, because blocks run one after the other; a block that has begun early runs in a thread of the host of its own,
+  and so has its own shared variables.
 */
 #ifndef SPMV_EMULATED_CUDA_RUNTIME_H
 #define SPMV_EMULATED_CUDA_RUNTIME_H
@@ -21,16 +22,18 @@
   #define __host__
   #define __constant__    const
   #define __forceinline__ inline __attribute__((always_inline))
-  #define __noinline__    __attribute__((noinline))
   #define __launch_bounds__(...)
-  #define __shared__ static
+  #define __shared__ static thread_local
 
   /* device/launch.cuh calls kernels by these macros; without the emulator they are <<<>>> */
-  #define SPMV_KERNEL_CALL(kernel, blocks, threads, shared, stream, ...)                                               \
-    spmv_emulator::launch((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
-  #define SPMV_KERNEL_CALL_OVERLAPPED SPMV_KERNEL_CALL
-  #define SPMV_KERNEL_CALL_COOPERATIVE(kernel, blocks, threads, shared, stream, ...)                                   \
-    spmv_emulator::launch_cooperative((blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
+  #define SPMV_EMULATOR_CALL(kind, kernel, blocks, threads, shared, stream, ...)                                       \
+    spmv_emulator::launch(kind, (blocks), (threads), (shared), (stream), kernel, __VA_ARGS__)
+  #define SPMV_KERNEL_CALL(...) SPMV_EMULATOR_CALL(spmv_emulator::Kind::PLAIN, __VA_ARGS__)
+  #define SPMV_KERNEL_CALL_OVERLAPPED(...)                                                                             \
+    SPMV_EMULATOR_CALL(spmv_device_overlaps() ? spmv_emulator::Kind::OVERLAPPED : spmv_emulator::Kind::PLAIN,          \
+                       __VA_ARGS__)
+  #define SPMV_KERNEL_CALL_COOPERATIVE(...) SPMV_EMULATOR_CALL(spmv_emulator::Kind::COOPERATIVE, __VA_ARGS__)
+  #define SPMV_KERNEL_WAIT()                spmv_emulator::wait_for_previous()
 
   #define SPMV_DYNAMIC_SHARED(name) unsigned char *const name = (unsigned char *)spmv_emulator::dynamic_shared()
 

@@ -77,6 +77,7 @@ typedef enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrCooperativeLaunch                = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin     = 97,
+  cudaDevAttrConcurrentManagedAccess          = 89,
   cudaDevAttrReservedSharedMemoryPerBlock     = 111,
   cudaDevAttrMemoryPoolsSupported             = 115
 } cudaDeviceAttr;
@@ -88,8 +89,9 @@ typedef struct cudaFuncAttributes {
   size_t sharedSizeBytes;
 } cudaFuncAttributes;
 
+enum { cudaMemAttachGlobal = 1 };
 enum { cudaMemAllocationTypePinned = 1, cudaMemLocationTypeDevice = 1 };
-typedef enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4, cudaMemPoolAttrUsedMemCurrent = 7 } cudaMemPoolAttr;
+typedef enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 } cudaMemPoolAttr;
 typedef struct cudaMemPoolProps {
   int allocType;
   struct {
@@ -123,7 +125,6 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *function);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *, const cudaMemPoolProps *);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *value);
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t keep);
 cudaError_t cudaMallocFromPoolAsync(void **block, size_t bytes, cudaMemPool_t, cudaStream_t);
 cudaError_t cudaFreeAsync(void *block, cudaStream_t);
@@ -136,6 +137,8 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void *memory);
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
 cudaError_t cudaFreeHost(void *block);
+cudaError_t cudaMallocManaged(void **block, size_t bytes, unsigned flags);
+cudaError_t cudaMemPrefetchAsync(const void *, size_t bytes, int device, cudaStream_t);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *, const void *);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemsetAsync(void *block, int value, size_t bytes, cudaStream_t);

@@ -30,29 +30,27 @@ extern Position position; /* of the running fiber */
 
 /* Does work at once, with device memory accessible; or records it, if the stream is being captured */
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
-/* Runs body once for each thread of a grid; cudaGetLastError() returns an error of the configuration */
-void run_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body);
+
+/* PLAIN: begins after all earlier work. OVERLAPPED: some blocks run up to their waits before the previous kernels have
+   begun (kernels.cpp). COOPERATIVE: blocks may wait for each other. */
+enum class Kind { PLAIN, OVERLAPPED, COOPERATIVE };
+
+/* Launches a grid whose threads each call body once; cudaGetLastError() returns an error of the configuration */
+void run_grid(Kind, dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body);
 
 template <typename... P, typename... A>
-void launch(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void (*kernel)(P...), const A &...args)
+void launch(Kind kind, dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void (*kernel)(P...),
+            const A &...args)
 {
   const std::tuple<std::decay_t<P>...> values(args...);
-  run_grid(blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
+  run_grid(kind, blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
 }
 
 /* The dynamic shared memory of the running kernel */
 void *dynamic_shared();
 
-/* run_grid() for a grid whose blocks may wait for each other */
-void run_cooperative_grid(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, std::function<void()> body);
-
-template <typename... P, typename... A>
-void launch_cooperative(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void (*kernel)(P...),
-                        const A &...args)
-{
-  const std::tuple<std::decay_t<P>...> values(args...);
-  run_cooperative_grid(blocks, threads, shared, stream, [=] { std::apply(kernel, values); });
-}
+/* Waits for the kernels before this one, if it began before their end */
+void wait_for_previous();
 
 /* Waits for all threads of a cooperative grid. Blocks then run one after the other, with one shared memory for all. */
 void grid_barrier();

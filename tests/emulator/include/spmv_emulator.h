@@ -2,6 +2,8 @@
 #ifndef SPMV_EMULATOR_CONTROL_H
 #define SPMV_EMULATOR_CONTROL_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -39,6 +41,27 @@ static inline int spmv_emulator_fail_after(long calls)
 
 /* The number of allocations of device or pinned memory since the last call, including failed ones */
 long spmv_emulator_allocations(void);
+
+/* Likewise of those for which memory was mapped: a pool had not kept enough */
+long spmv_emulator_grown(void);
+
+/* Likewise the number of launches of kernels of ours, each kernel of a launched graph being one; the number of times that
+   the host has waited for an event, or for work in a stream; and for the device, as it does to free memory */
+long spmv_emulator_launches(void);
+long spmv_emulator_waits(void);
+long spmv_emulator_device_waits(void);
+
+/* A block begins early of each of the next 1024 overlapped kernels that follow others, and afterwards of one in 16, as it
+   is when the process starts */
+void spmv_emulator_begin_early(void);
+
+/* With SPMV_EMULATOR_APART=1 each array in a block of several arrays ends at an inaccessible page, for device/memory.c:
+   the bytes that an array takes there (0: arrays are not kept apart), and its address in that room. */
+int64_t spmv_emulator_room(int64_t bytes);
+void   *spmv_emulator_place(void *room, int64_t bytes);
+
+/* The number of times that the host has touched a shared block after the device, since the last call */
+long spmv_emulator_moved(void);
 
 /* The next `queries` queries of events answer "not ready". The macro says that this version of the emulator has it. */
 #define SPMV_EMULATOR_HOLDS 1

@@ -1,5 +1,6 @@
-/* cg_create.c - the class KSPCGDEVICE: what it adds to the frame of device solvers. */
+/* cg_create.c - the classes KSPCGDEVICE and KSPRICHARDSONDEVICE: what they add to the frame of device solvers. */
 #include "cgdevice.h"
+#include "sys/private.h"
 
 /* The features of KSPCG that the engine does not have */
 static PetscErrorCode WhyParent(KSP ksp, KSPDevice *device, const char **why)
@@ -14,10 +15,26 @@ static PetscErrorCode WhyParent(KSP ksp, KSPDevice *device, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The features of KSPRICHARDSON that the engine does not have; notes the scale */
+static PetscErrorCode WhyRichardson(KSP ksp, KSPDevice *device, const char **why)
+{
+  KSP_CGDevice *s = (KSP_CGDevice *)device;
+  PetscBool     itself, known, has_own;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPackRichardsonGet(ksp, &s->scale, &itself, &known));
+  PetscCall(PCApplyRichardsonExists(ksp->pc, &has_own));
+  if (!known || itself || s->scale == 0) *why = "no fixed scale";
+  else if (has_own) *why = "the preconditioner has a Richardson iteration of its own";
+  else if (ksp->normtype == KSP_NORM_NONE || ksp->chknorm >= 0) *why = "not every norm is tested";
+  else if (ksp->pc_side != PC_LEFT) *why = "the preconditioner is not on the left";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode EngineGet_CGDevice(KSP ksp, KSPDevice *s)
 {
   PetscFunctionBegin;
-  PetscCall(KSPDevPCGet(ksp, s, ksp->work[2], ksp->work[1]));
+  PetscCall(KSPDevPCGet(ksp, s, ksp->work[0], ksp->work[1]));
   PetscCall(CGDevMixedBegin(ksp, (KSP_CGDevice *)s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, (KSP_CGDevice *)s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,30 +118,66 @@ static void InfoGet_CGDevice(const KSPDevice *device, KSPDeviceInfo *info)
 .seealso: `KSPCG`, `KSPDeviceSetMode()`, `KSPDeviceGetInfo()`, `MATAIJRBP`, `PetscPackInitializePackage()`
 M*/
 
+/*MC
+   KSPRICHARDSONDEVICE = "richardsondevice" - The preconditioned Richardson iteration, whose iterations run on the GPU
+   without waiting for the host
+
+   Options Database Keys:
++  -ksp_richardsondevice_mode <auto>   - how iterations run: auto, host, chunk, graph, persistent; see `KSPDeviceSetMode()`
+.  -ksp_richardsondevice_chunk <0>     - iterations that are enqueued together, at most 64; 0: by the size of the matrix
+.  -ksp_richardsondevice_format <crsv> - packed format for matrices that have none on the device
+-  -petscpack_replace richardson       - makes `KSPRICHARDSON` mean this type; read when petscpack is loaded
+
+   Level: intermediate
+
+   Notes:
+   The method, its iterations, norms, tests and reasons are those of `KSPRICHARDSON`, up to the rounding of sums; the
+   residual is updated and not computed anew. All options and functions of `KSPRICHARDSON` are accepted. Matrices,
+   vectors and processes are as for `KSPCGDEVICE`.
+
+   The device serves the preconditioners `PCNONE`, `PCJACOBI` and `PCPBJACOBI`, a fixed scale, and a norm in each
+   iteration. `KSPRICHARDSON` does everything else; it calls `PCApplyRichardson()` of preconditioners that have it, as
+   `PCMGDEVICE` does on the device.
+
+.seealso: `KSPRICHARDSON`, `KSPCGDEVICE`, `KSPDeviceSetMode()`, `KSPDeviceGetInfo()`, `PetscPackInitializePackage()`
+M*/
+
 static PetscErrorCode KSPCreate_CGDevice(KSP);
+static PetscErrorCode KSPCreate_RichardsonDevice(KSP);
+
+#define BY_ONE_ENGINE                                                                                                  \
+  .modes = KSP_DEVICE_PERSISTENT + 1, .bytes = sizeof(KSP_CGDevice), .engine = EngineGet_CGDevice,                     \
+  .vectors = VectorsGet_CGDevice, .iterate = CGDevIterate, .make = EngineMake_CGDevice,                                \
+  .unmake = EngineUnmake_CGDevice, .history = HistoryGet_CGDevice, .forget = DataForget_CGDevice,                      \
+  .info = InfoGet_CGDevice
 
 KSPDevClass CGDevClass = {.type        = KSPCGDEVICE,
                           .parent_type = KSPCG,
                           .parent_name = "KSPCG",
-                          .modes       = KSP_DEVICE_PERSISTENT + 1,
-                          .bytes       = sizeof(KSP_CGDevice),
                           .create      = KSPCreate_CGDevice,
                           .install     = CGDevParentInstall,
                           .options     = CGDevPrecisionFromOptions,
                           .why_parent  = WhyParent,
-                          .engine      = EngineGet_CGDevice,
-                          .vectors     = VectorsGet_CGDevice,
-                          .iterate     = CGDevIterate,
-                          .make        = EngineMake_CGDevice,
-                          .unmake      = EngineUnmake_CGDevice,
-                          .history     = HistoryGet_CGDevice,
-                          .forget      = DataForget_CGDevice,
-                          .info        = InfoGet_CGDevice,
-                          .view        = CGDevPrecisionView};
+                          .view        = CGDevPrecisionView,
+                          BY_ONE_ENGINE};
+
+KSPDevClass RichardsonDevClass = {.type        = KSPRICHARDSONDEVICE,
+                                  .parent_type = KSPRICHARDSON,
+                                  .parent_name = "KSPRICHARDSON",
+                                  .create      = KSPCreate_RichardsonDevice,
+                                  .why_parent  = WhyRichardson,
+                                  BY_ONE_ENGINE};
 
 static PetscErrorCode KSPCreate_CGDevice(KSP ksp)
 {
   PetscFunctionBegin;
   PetscCall(KSPDevCreate(ksp, &CGDevClass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPCreate_RichardsonDevice(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPDevCreate(ksp, &RichardsonDevClass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

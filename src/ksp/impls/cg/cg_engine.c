@@ -4,11 +4,6 @@
 */
 #include "cgdevice.h"
 
-/* The persistent kernel beats a graph in this range, measured on an H200 (bench/results/h200-cg.json): it starts an
-   iteration 3.9 us earlier and saves 47 ps per row, but loses 9.5 ps per nonzero. It is slower for every matrix larger
-   than the second-level cache: 40 MB is that of an A100, the smallest GPU in use. */
-static const double persistent_bytes = 40e6, persistent_nonzeros = 3.9e-6 / 9.5e-12, persistent_per_row = 47 / 9.5;
-
 static SpmvCgMode EngineMode(KSPDeviceMode mode)
 {
   if (mode == KSP_DEVICE_CHUNK) return SPMV_CG_CHUNK;
@@ -19,7 +14,6 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPDeviceMode *mode)
 {
   const PetscBool function = s->pc.kind == SPMV_PC_FUNCTION ? PETSC_TRUE : PETSC_FALSE;
   int64_t         nonzeros = 0;
-  double          bytes;
 
   PetscFunctionBegin;
   *mode = s->mode;
@@ -30,12 +24,8 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPDeviceMode *mode)
     PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid", sizeof s->reason));
   if (function || s->mode != KSP_DEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNonzeros(A, &nonzeros));
-  bytes = (double)nonzeros * (sizeof(int32_t) + sizeof(PetscScalar)) +
-          (double)A->rmap->n * (sizeof(int32_t) + 5 * sizeof(PetscScalar));
-  *mode = !s->no_persistent && bytes <= persistent_bytes &&
-                  (double)nonzeros <= persistent_nonzeros + persistent_per_row * (double)A->rmap->n
-              ? KSP_DEVICE_PERSISTENT
-              : KSP_DEVICE_GRAPH;
+  *mode = !s->no_persistent && spmv_cg_persistent_pays(A->rmap->n, nonzeros, AIJFMT_SCALAR) ? KSP_DEVICE_PERSISTENT
+                                                                                            : KSP_DEVICE_GRAPH;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,6 +40,7 @@ static PetscErrorCode OptionsCommon_CGDevice(const KSP_CGDevice *s, Mat A, SpmvC
   wanted->preconditioner = s->pc.kind;
   wanted->block_size     = (int)s->pc.block;
   wanted->history        = KSPDEV_HISTORY;
+  wanted->step           = (double)s->scale;
   wanted->chunk          = (int)s->chunk;
   if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
   wanted->apply       = spmv_cycle_function;

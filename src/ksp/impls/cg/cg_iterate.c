@@ -47,29 +47,15 @@ static PetscErrorCode FirstResidual(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IterationZero(KSP ksp)
-{
-  PetscReal norm;
-
-  PetscFunctionBegin;
-  PetscCall(FirstResidual(ksp));
-  PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], &norm));
-  if (!ksp->reason) PetscCall(KSPDevTestFirst(ksp, norm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The convergence test for the iterations of this engine */
-SpmvCgTest CGDevTest(KSP ksp, const CGDevRun *run, PetscReal tolerance)
+static SpmvTest TestOfEngine(KSP ksp, const KSP_CGDevice *s, const CGDevRun *run)
 {
-  static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
-                                     [KSP_NORM_PRECONDITIONED]   = SPMV_CG_PRECONDITIONED,
-                                     [KSP_NORM_UNPRECONDITIONED] = SPMV_CG_UNPRECONDITIONED,
-                                     [KSP_NORM_NATURAL]          = SPMV_CG_NATURAL};
-  SpmvCgTest              test    = {norms[ksp->normtype], KSPDevTest(ksp, tolerance)};
+  SpmvTest test = KSPDevTest(ksp, &run->watch);
 
-  test.by.min_iterations -= run->offset;
-  test.by.max_iterations = PetscMin(test.by.max_iterations - run->offset, run->limit);
-  test.by.check_after -= run->offset;
+  if (s->mixed.on && test.tolerance >= 0) test.tolerance = (double)CGDevMixedTolerance(ksp, run);
+  test.min_iterations -= run->offset;
+  test.max_iterations = PetscMin(test.max_iterations - run->offset, run->limit);
+  test.check_after -= run->offset;
   return test;
 }
 
@@ -111,6 +97,16 @@ static PetscErrorCode TestLast(KSP ksp, const CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode FirstConclude_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
+{
+  const double norm = run->result.first;
+
+  PetscFunctionBegin;
+  if (!isfinite(norm)) PetscCall(NormNotANumber_CGDevice(ksp, norm));
+  else PetscCall(KSPDevTestFirst(ksp, KSPDEV(s), &run->watch, (PetscReal)norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Handles the result of a call of the engine. before: iterations completed before the call */
 static PetscErrorCode RunConclude_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t before)
 {
@@ -118,6 +114,8 @@ static PetscErrorCode RunConclude_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *r
   const PetscBool     check  = s->mixed.on && result->reason != SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (!run->watch.begun) PetscCall(FirstConclude_CGDevice(ksp, s, run));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (run->watch.want_norms)
     PetscCall(KSPDevTellNorms(ksp, KSPDEV(s), run->offset, before + 1, result->completed - (check ? 1 : 0)));
   if (check) PetscCall(CGDevMixedCheck(ksp, s, run, before));
@@ -140,8 +138,9 @@ static int64_t CyclesOf(KSP ksp, const SpmvCgResult *result, int64_t before)
 /* One call of the engine; run->result tells the outcome */
 static PetscErrorCode RunOnce_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
-  const int64_t   before = run->result.completed;
-  const PetscBool inner  = s->several || s->engine_options.apply_waits ? PETSC_TRUE : PETSC_FALSE;
+  const int64_t   before       = run->result.completed;
+  const SpmvTest  test         = TestOfEngine(ksp, s, run);
+  const PetscBool waits_inside = s->several || s->engine_options.apply_waits ? PETSC_TRUE : PETSC_FALSE;
   SpmvStatus      status;
   SpmvCgInfo      info;
 
@@ -149,9 +148,9 @@ static PetscErrorCode RunOnce_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscCall(AIJFmtVectorBegin(&s->x));
   PetscCall(AIJFmtVectorBegin(&s->r));
   /* MatMult() of several processes and PETSc's coarsest solver have timers of their own, and timers do not nest */
-  if (!inner) PetscCall(PetscLogGpuTimeBegin());
-  status = spmv_cg_run(s->engine, run->watch.step, &run->result, &s->exec);
-  if (!inner) PetscCall(PetscLogGpuTimeEnd());
+  if (!waits_inside) PetscCall(PetscLogGpuTimeBegin());
+  status = spmv_cg_run(s->engine, run->watch.begun ? run->watch.step : run->watch.first, &test, &run->result, &s->exec);
+  if (!waits_inside) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
   if (status) run->result.completed = before;
@@ -160,59 +159,53 @@ static PetscErrorCode RunOnce_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), CyclesOf(ksp, &run->result, before)));
   s->residual_away = s->r.staged;
-  if (run->watch.sees_x) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
+  if (run->watch.sees_x && run->result.completed > before) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(RunConclude_CGDevice(ksp, s, run, before));
   if (!run->watch.sees_x && ksp->reason) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Starts the engine from the solution in ksp->vec_sol and the residual in ksp->work[0] */
-PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s, const CGDevRun *run, PetscReal tolerance)
+PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s)
 {
-  const SpmvCgTest test = CGDevTest(ksp, run, tolerance);
-  SpmvStatus       status;
+  static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
+                                     [KSP_NORM_PRECONDITIONED]   = SPMV_CG_PRECONDITIONED,
+                                     [KSP_NORM_UNPRECONDITIONED] = SPMV_CG_UNPRECONDITIONED,
+                                     [KSP_NORM_NATURAL]          = SPMV_CG_NATURAL};
+  SpmvStatus              status;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtVectorSend(&s->exec, &s->x));
   PetscCall(AIJFmtVectorSend(&s->exec, &s->r));
   PetscCall(AIJFmtVectorBegin(&s->x));
   PetscCall(AIJFmtVectorBegin(&s->r));
-  status = spmv_cg_start(s->engine, s->x.data, s->r.data, s->pc.values, &test, &s->exec);
+  status = spmv_cg_start(s->engine, s->x.data, s->r.data, s->pc.values, norms[ksp->normtype], &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
   KSPDevTryAll(ksp, s, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Iteration 0 if the preconditioner is a cycle on the device: the engine starts and gives the first norm. The tolerance
-   is known only after PETSc has tested that norm. */
-static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s, const CGDevRun *run)
+/* Iteration 0 if the preconditioner is a cycle on the device: the engine gives the first norm */
+static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s)
 {
-  double     norm = 0;
-  SpmvCgTest test;
-
   PetscFunctionBegin;
-  PetscCall(FirstResidual(ksp));
-  PetscCall(CGDevStart(ksp, s, run, -1));
-  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  KSPDevTryAll(ksp, s, spmv_cg_first_norm(s->engine, &norm, &s->exec));
-  PetscCall(KSPDevCountCycles(KSPDEV(s), 1));
-  if (!isfinite(norm)) PetscCall(NormNotANumber_CGDevice(ksp, norm));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  test = CGDevTest(ksp, run, ksp->ttol);
-  KSPDevTry(s, spmv_cg_set_test(s->engine, &test, &s->exec));
+  PetscCall(CGDevStart(ksp, s));
+  if (!s->reason[0]) PetscCall(KSPDevCountCycles(KSPDEV(s), 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode StartByPetsc(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 {
+  PetscReal norm;
+
   PetscFunctionBegin;
-  PetscCall(IterationZero(ksp));
+  run->watch.relative = PETSC_FALSE;
+  PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], &norm));
+  if (!ksp->reason) PetscCall(KSPDevTestFirst(ksp, KSPDEV(s), &run->watch, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   CGDevMixedInit(ksp, run);
-  PetscCall(CGDevStart(ksp, s, run, s->mixed.on ? CGDevMixedTolerance(ksp, run) : ksp->ttol));
+  PetscCall(CGDevStart(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,11 +219,11 @@ PetscErrorCode CGDevIterate(KSP ksp, KSPDevice *device)
   PetscFunctionBegin;
   s->residual_away = PETSC_FALSE;
   s->value_unknown = PETSC_TRUE;
-  PetscCall(KSPDevWatchBegin(ksp, &run.watch));
+  PetscCall(KSPDevWatchBegin(ksp, device, &run.watch));
   KSPDevEngineBegin(KSPDEV(s));
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s, &run));
+  PetscCall(FirstResidual(ksp));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s));
   else PetscCall(StartByPetsc(ksp, s, &run));
-  KSPDevSingleBegin(ksp, device, &run.watch.step);
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce_CGDevice(ksp, s, &run));
   PetscCall(KSPDevEngineEnd(ksp, KSPDEV(s), history_begin));
   PetscFunctionReturn(PETSC_SUCCESS);

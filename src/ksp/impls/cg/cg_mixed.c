@@ -69,11 +69,10 @@ static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SolutionCorrect_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run, PetscReal norm)
+static PetscErrorCode SolutionCorrect_CGDevice(KSP_CGDevice *s, CGDevRun *run, PetscReal norm)
 {
   const PetscReal drifted = (PetscReal)(run->result.norm * DRIFTED_PERCENT / 100);
   const int       restart = norm > drifted;
-  SpmvCgTest      test;
   SpmvStatus      status;
 
   PetscFunctionBegin;
@@ -82,9 +81,8 @@ static PetscErrorCode SolutionCorrect_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRu
   run->stage   = run->result.completed;
   run->limit   = run->stage + STAGE_TIMES * run->first + STAGE_MORE;
   run->checked = norm;
-  test         = CGDevTest(ksp, run, CGDevMixedTolerance(ksp, run));
   PetscCall(AIJFmtVectorBegin(&s->r));
-  status = spmv_cg_correct(s->engine, &test, restart, &s->exec);
+  status = spmv_cg_correct(s->engine, restart, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->r));
   KSPDevTry(s, status);
   run->result.reason = SPMV_ITERATING;
@@ -108,7 +106,7 @@ static PetscErrorCode GoOnInDouble(KSP ksp, KSP_CGDevice *s, CGDevRun *run, cons
   run->result = (SpmvCgResult){.completed = 0};
   PetscCall(CGDevEngineGet(ksp, s));
   PetscCall(KSPDevAgree(ksp, KSPDEV(s)));
-  if (!s->reason[0]) PetscCall(CGDevStart(ksp, s, run, ksp->ttol));
+  if (!s->reason[0]) PetscCall(CGDevStart(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,6 +133,6 @@ PetscErrorCode CGDevMixedCheck(KSP ksp, KSP_CGDevice *s, CGDevRun *run, int64_t 
     PetscCall(GoOnInDouble(ksp, s, run, "conjugate gradients with the rounded matrix broke down"));
   else if (norm > least_drop * run->checked)
     PetscCall(GoOnInDouble(ksp, s, run, "the true residual hardly fell between two corrections"));
-  else PetscCall(SolutionCorrect_CGDevice(ksp, s, run, norm));
+  else PetscCall(SolutionCorrect_CGDevice(s, run, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -132,7 +132,7 @@ PetscErrorCode CGDevRoundedGet(KSP ksp, KSP_CGDevice *s, Mat A)
   say so.
 
   Mixed precision needs `KSPConvergedDefault()` and a norm, a real `PetscScalar` of double precision, and a matrix whose
-  packed format has products with rounded values: rbp, crsv or codsell. Small matrices, for which the mode `auto` takes
+  plan has products with rounded values: not a streamed table of fold. Small matrices, for which the mode `auto` takes
   the persistent kernel, are solved in double precision.
 
 .seealso: `KSPCGDEVICE`, `KSPCGDeviceGetPrecision()`, `KSPDeviceGetInfo()`

@@ -1,5 +1,6 @@
 /*
-  cgdevice.h - private declarations of KSPCGDEVICE, conjugate gradients by the engine of libspmvpack
+  cgdevice.h - private declarations of KSPCGDEVICE, conjugate gradients by the engine of libspmvpack, and of
+  KSPRICHARDSONDEVICE, by the same engine
 
   A solver of this type is a KSPCG, made by PETSc's own creator, with a different solve operation:
 
@@ -36,6 +37,7 @@ typedef struct {
 typedef struct {
   KSPDEVICEHEADER
   KSPCGDevicePrecision precision;
+  PetscReal            scale; /* of KSPRICHARDSONDEVICE; 0: CG */
 
   /* Settings of KSPCG that the engine does not have, noted by wrappers around the functions that KSPCG composed */
   PetscBool single_reduction;
@@ -56,7 +58,7 @@ typedef struct {
 } KSP_CGDevice;
 
 /* cg_create.c */
-PETSC_INTERN KSPDevClass CGDevClass;
+PETSC_INTERN KSPDevClass CGDevClass, RichardsonDevClass;
 
 /* cg_parent.c */
 PETSC_INTERN PetscErrorCode CGDevParentInstall(KSP, KSPDevice *);
@@ -90,8 +92,7 @@ typedef struct {
 } CGDevRun;
 
 /* cg_iterate.c, for cg_mixed.c */
-PETSC_INTERN PetscErrorCode CGDevStart(KSP, KSP_CGDevice *, const CGDevRun *, PetscReal tolerance);
-PETSC_INTERN SpmvCgTest     CGDevTest(KSP, const CGDevRun *, PetscReal tolerance);
+PETSC_INTERN PetscErrorCode CGDevStart(KSP, KSP_CGDevice *);
 PETSC_INTERN PetscErrorCode CGDevNorm(KSP, Vec R, Vec Z, PetscReal *norm);
 
 /* cg_mixed.c */

@@ -2,13 +2,15 @@
 #include "kspdevice.h"
 #include <math.h>
 
-/* Which monitors and tests need the host between iterations, and how often */
-PetscErrorCode KSPDevWatchBegin(KSP ksp, KSPDevWatch *watch)
+/* Which monitors and tests need the host between iterations, and how often. With a nonzero initial guess
+   KSPConvergedDefault() makes the tolerance of the norm of the right-hand side, after the engine's first norm. */
+PetscErrorCode KSPDevWatchBegin(KSP ksp, const KSPDevice *s, KSPDevWatch *watch)
 {
+  const PetscBool standard = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
+
   PetscFunctionBegin;
-  watch->user_test =
-      ksp->converged != KSPConvergedDefault && ksp->converged != KSPConvergedSkip ? PETSC_TRUE : PETSC_FALSE;
-  watch->sees_x = watch->user_test;
+  watch->user_test = !standard && ksp->converged != KSPConvergedSkip ? PETSC_TRUE : PETSC_FALSE;
+  watch->sees_x    = watch->user_test;
   for (PetscInt i = 0; i < ksp->numbermonitors; i++) {
     const AIJFmtFunction monitor = (AIJFmtFunction)ksp->monitor[i];
     /* these two use the iteration number and its norm only */
@@ -19,12 +21,21 @@ PetscErrorCode KSPDevWatchBegin(KSP ksp, KSPDevWatch *watch)
   if (watch->sees_x) watch->step = 1;
   else if (ksp->numbermonitors) watch->step = KSPDEV_MONITOR_STEP;
   else watch->step = watch->want_norms ? KSPDEV_HISTORY : INT64_MAX;
+  if (s->single && ksp->normtype != KSP_NORM_NONE) watch->step = PetscMin(watch->step, MGDEV_LOOK);
+  watch->relative = standard && (ksp->guess_zero || ((const KSPConvergedDefaultCtx *)ksp->cnvP)->initialrtol)
+                        ? PETSC_TRUE
+                        : PETSC_FALSE;
+  watch->first    = watch->sees_x || (standard && !watch->relative) ? 0 : watch->step;
+  watch->begun    = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPDevTestFirst(KSP ksp, PetscReal norm)
+/* Gives PETSc the norm of iteration 0 */
+PetscErrorCode KSPDevTestFirst(KSP ksp, KSPDevice *s, KSPDevWatch *watch, PetscReal norm)
 {
   PetscFunctionBegin;
+  watch->begun = PETSC_TRUE;
+  MGDevNormsBegin(&s->norms, 0, norm);
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, 0, norm));
   ksp->rnorm = norm;
@@ -43,14 +54,16 @@ PetscErrorCode KSPDevTellNorm(KSP ksp, PetscInt iteration, PetscReal norm)
 }
 
 /* The test of the engine. With a user's test or KSPConvergedSkip(), the engine tests no norm. */
-SpmvTest KSPDevTest(KSP ksp, PetscReal tolerance)
+SpmvTest KSPDevTest(KSP ksp, const KSPDevWatch *watch)
 {
   const PetscBool engine = ksp->converged == KSPConvergedDefault ? PETSC_TRUE : PETSC_FALSE;
+  const PetscReal scale  = watch->relative ? 1 : ksp->rnorm0;
 
   return (SpmvTest){.untested       = ksp->normtype == KSP_NORM_NONE,
-                    .tolerance      = engine ? (double)tolerance : -1,
+                    .relative       = watch->relative,
+                    .tolerance      = !engine ? -1 : (double)(watch->relative ? ksp->rtol : ksp->ttol),
                     .absolute       = (double)ksp->abstol,
-                    .divergence     = engine ? (double)(ksp->divtol * ksp->rnorm0) : INFINITY,
+                    .divergence     = engine ? (double)(ksp->divtol * scale) : INFINITY,
                     .min_iterations = AIJFmtKSPMinimum(ksp),
                     .max_iterations = ksp->max_it,
                     .check_after    = ksp->chknorm,

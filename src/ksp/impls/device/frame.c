@@ -261,7 +261,7 @@ PetscErrorCode KSPDevCreate(KSP ksp, const KSPDevClass *of)
   ksp->ops->view           = KSPView_Device;
   ksp->ops->reset          = KSPReset_Device;
   ksp->ops->destroy        = KSPDestroy_Device;
-  PetscCall(of->install(ksp, s));
+  if (of->install) PetscCall(of->install(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

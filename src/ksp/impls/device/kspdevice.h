@@ -28,7 +28,7 @@ enum {
 typedef struct {
   SpmvOperator     call;                 /* the context of spmv_operator_product(); its address is part of graphs */
   AIJFmtPlanCache  own;                  /* a plan made by this solver, or none */
-  AIJFmtPlanCache  others;               /* the same for the columns of other processes, whose entries of x ... */
+  AIJFmtPlanCache  ghost_columns;        /* the same for the columns of other processes, whose entries of x ... */
   PetscPackHalo    halo;                 /* ... arrive through this halo, of the matrix ... */
   PetscObjectId    id;                   /* ... with this number, or 0 ... */
   PetscObjectState pattern;              /* ... and this nonzero state */
@@ -85,7 +85,7 @@ struct KSPDevClass {
   int         modes;                                                /* the first so many of KSPDeviceModes */
   size_t      bytes;                                                /* of the state */
   PetscErrorCode (*create)(KSP);                                    /* KSPDevCreate() with this class */
-  PetscErrorCode (*install)(KSP, KSPDevice *);                      /* more operations of a new solver */
+  PetscErrorCode (*install)(KSP, KSPDevice *);                      /* more operations of a new solver, or NULL */
   PetscErrorCode (*options)(KSP, KSPDevice *, AIJFmtOptionItems);   /* more options, or NULL */
   PetscErrorCode (*why_parent)(KSP, KSPDevice *, const char **why); /* features of the parent that the engine lacks */
   PetscErrorCode (*engine)(KSP, KSPDevice *);                       /* makes or keeps it, with its preconditioner */
@@ -132,9 +132,8 @@ PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on several processes; after the engine */
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
-/* A cycle in single precision: after the first norm, sets how often norms are checked; checks one. A failed solve is
-   repeated in double precision by frame.c, because a basis belongs to one preconditioner. */
-PETSC_INTERN void KSPDevSingleBegin(KSP, KSPDevice *, int64_t *step);
+/* Checks a norm of a solve whose cycle is in single precision. A failed solve is repeated in double precision by
+   frame.c, because a basis belongs to one preconditioner. */
 PETSC_INTERN void KSPDevSingleCheck(KSP, KSPDevice *, int64_t iteration, double norm);
 
 /* callbacks.c */
@@ -142,12 +141,15 @@ typedef struct {
   PetscBool user_test;  /* PETSc calls, after each iteration, a convergence test that the engine does not have */
   PetscBool sees_x;     /* a monitor or test may read the solution or the residual in each iteration */
   PetscBool want_norms; /* of each iteration, for monitors, a history or a test */
-  int64_t   step;       /* iterations per call of the engine */
+  PetscBool relative;   /* tolerances are relative to the norm of iteration 0, and the engine tests it */
+  PetscBool begun;      /* PETSc has the norm of iteration 0 */
+  int64_t   step;       /* iterations per call of the engine ... */
+  int64_t   first;      /* ... and of the first one; 0: PETSc needs the norm of iteration 0 before the others begin */
 } KSPDevWatch;
-PETSC_INTERN PetscErrorCode KSPDevWatchBegin(KSP, KSPDevWatch *);
+PETSC_INTERN PetscErrorCode KSPDevWatchBegin(KSP, const KSPDevice *, KSPDevWatch *);
 PETSC_INTERN PetscErrorCode KSPDevTellNorm(KSP, PetscInt iteration, PetscReal norm);
-PETSC_INTERN PetscErrorCode KSPDevTestFirst(KSP, PetscReal norm);
-PETSC_INTERN SpmvTest       KSPDevTest(KSP, PetscReal tolerance);
+PETSC_INTERN PetscErrorCode KSPDevTestFirst(KSP, KSPDevice *, KSPDevWatch *, PetscReal norm);
+PETSC_INTERN SpmvTest       KSPDevTest(KSP, const KSPDevWatch *);
 PETSC_INTERN void           KSPDevSetReason(KSP, SpmvReason, KSPConvergedReason breakdown);
 
 /* Goes on after success. A refusal of the library, such as too little device memory, becomes the reason to solve on the

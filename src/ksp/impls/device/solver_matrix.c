@@ -37,7 +37,7 @@ PetscErrorCode KSPDevProcessesForget(KSPDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(HaloForget(s));
-  AIJFmtPlanDrop(&s->matrix.others, &s->exec);
+  AIJFmtPlanDrop(&s->matrix.ghost_columns, &s->exec);
   s->matrix.serial[1] = 0;
   PetscCall(PetscPackProcessesClose(&s->all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -129,26 +129,27 @@ static PetscErrorCode HaloGet_KSPDevice(KSPDevice *s, Mat A, PetscInt ghosts, co
 static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
 {
   KSPDevMatrix      *m     = &s->matrix;
-  AIJFmtPlanOnDevice found = {.plan = NULL}, of_others = {.plan = NULL};
+  AIJFmtPlanOnDevice found = {.plan = NULL}, ghost_found = {.plan = NULL};
   const PetscInt    *ghost;
   PetscBool          same;
-  Mat                mine, others;
+  Mat                diagonal, off_diagonal;
 
   PetscFunctionBegin;
   PetscCall(ProcessesOpen_KSPDevice(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
-  PetscCall(MinePlan(s, mine, x, &found));
-  if (!s->reason[0] && others->cmap->n > 0) PetscCall(GetPlan(s, &m->others, others, x, &of_others));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off_diagonal, &ghost));
+  PetscCall(MinePlan(s, diagonal, x, &found));
+  if (!s->reason[0] && off_diagonal->cmap->n > 0)
+    PetscCall(GetPlan(s, &m->ghost_columns, off_diagonal, x, &ghost_found));
   PetscCall(KSPDevAgree(ksp, s));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  m->call.ghost_plan = of_others.plan;
-  m->call.ghost_work = of_others.work;
-  m->serial[1]       = of_others.serial;
-  if (of_others.plan) m->nonzeros += (PetscInt)of_others.plan->nnz;
+  m->call.ghost_plan = ghost_found.plan;
+  m->call.ghost_work = ghost_found.work;
+  m->serial[1]       = ghost_found.serial;
+  if (ghost_found.plan) m->nonzeros += (PetscInt)ghost_found.plan->nnz;
   same = m->id == ((PetscObject)A)->id && m->pattern == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscPackAll(s->all.comm, &same));
-  if (!same) PetscCall(HaloGet_KSPDevice(s, A, others->cmap->n, ghost));
+  if (!same) PetscCall(HaloGet_KSPDevice(s, A, off_diagonal->cmap->n, ghost));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   m->call.halo      = m->halo;
   m->call.ghosts    = PetscPackHaloGhosts(m->halo);

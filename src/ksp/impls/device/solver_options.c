@@ -14,7 +14,7 @@ static PetscErrorCode SetFormat(KSPDevice *s, const char format[])
   PetscCall(PetscStrcmp(format, s->format, &same));
   if (!same) { /* the next solve makes new plans */
     AIJFmtPlanDrop(&s->matrix.own, &s->exec);
-    AIJFmtPlanDrop(&s->matrix.others, &s->exec);
+    AIJFmtPlanDrop(&s->matrix.ghost_columns, &s->exec);
   }
   PetscCall(PetscStrncpy(s->format, format, sizeof s->format));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -55,7 +55,7 @@ PetscErrorCode KSPSetFromOptions_Device(KSP ksp, AIJFmtOptionItems PetscOptionsO
 }
 
 /*@
-  KSPDeviceSetMode - Sets how the iterations of a `KSPCGDEVICE` or `KSPGMRESDEVICE` run
+  KSPDeviceSetMode - Sets how the iterations of a `KSPCGDEVICE`, `KSPRICHARDSONDEVICE` or `KSPGMRESDEVICE` run
 
   Logically Collective
 
@@ -99,7 +99,7 @@ PetscErrorCode KSPDeviceSetMode(KSP ksp, KSPDeviceMode mode)
 }
 
 /*@
-  KSPDeviceGetMode - Gets how the iterations of a `KSPCGDEVICE` or `KSPGMRESDEVICE` are to run
+  KSPDeviceGetMode - Gets how the iterations of a `KSPCGDEVICE`, `KSPRICHARDSONDEVICE` or `KSPGMRESDEVICE` are to run
 
   Not Collective
 
@@ -125,7 +125,7 @@ PetscErrorCode KSPDeviceGetMode(KSP ksp, KSPDeviceMode *mode)
 }
 
 /*@
-  KSPDeviceGetInfo - Gets the mode of the last solve of a `KSPCGDEVICE` or `KSPGMRESDEVICE`, and its counters
+  KSPDeviceGetInfo - Gets the mode of the last solve of a `KSPCGDEVICE`, `KSPRICHARDSONDEVICE` or `KSPGMRESDEVICE`, and its counters
 
   Not Collective
 

@@ -69,13 +69,6 @@ PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void KSPDevSingleBegin(KSP ksp, KSPDevice *s, int64_t *step)
-{
-  if (!s->single || ksp->normtype == KSP_NORM_NONE) return;
-  *step = PetscMin(*step, MGDEV_LOOK);
-  MGDevNormsBegin(&s->norms, 0, ksp->rnorm);
-}
-
 void KSPDevSingleCheck(KSP ksp, KSPDevice *s, int64_t iteration, double norm)
 {
   const char *why;

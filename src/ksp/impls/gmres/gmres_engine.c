@@ -104,7 +104,7 @@ PetscErrorCode GMRESDevVectors(KSP ksp, KSPDevice *device)
   KSPDevWatch      watch;
 
   PetscFunctionBegin;
-  PetscCall(KSPDevWatchBegin(ksp, &watch));
+  PetscCall(KSPDevWatchBegin(ksp, device, &watch));
   PetscCall(KSPDevVectorPlace(device, &s->b, ksp->vec_rhs));
   if (!s->reason[0] && watch.sees_x) PetscCall(KSPDevVectorPlace(device, &s->seen, s->work[1]));
   PetscFunctionReturn(PETSC_SUCCESS);

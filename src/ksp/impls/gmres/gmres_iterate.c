@@ -42,9 +42,19 @@ static PetscErrorCode SolutionLook_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The test of the first norm, in the order of KSPGMRESCycle() */
+static PetscErrorCode FirstConclude_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch, double norm)
+{
+  PetscFunctionBegin;
+  if (!isfinite(norm)) PetscCall(NormNotANumber_GMRESDevice(ksp, norm));
+  else PetscCall(KSPDevTestFirst(ksp, KSPDEV(s), watch, (PetscReal)norm));
+  if (norm == 0) ksp->reason = KSP_CONVERGED_ATOL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Handles the result of a call of the engine. PETSc's test of the last norm is called too: it prints more with -info,
    and it decides, except that a breakdown stays a breakdown. */
-static PetscErrorCode RunConclude_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *watch,
+static PetscErrorCode RunConclude_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch,
                                               const SpmvGmresResult *result, int64_t before)
 {
   const PetscBool tested =
@@ -54,6 +64,8 @@ static PetscErrorCode RunConclude_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, const
           : PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (!watch->begun) PetscCall(FirstConclude_GMRESDevice(ksp, s, watch, result->first));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (watch->want_norms) PetscCall(KSPDevTellNorms(ksp, KSPDEV(s), 0, before + 1, result->iterations));
   ksp->its = (PetscInt)result->iterations;
   if (isfinite(result->norm)) ksp->rnorm = (PetscReal)result->norm;
@@ -87,54 +99,43 @@ PetscErrorCode KSPBuildSolution_GMRESDevice(KSP ksp, Vec v, Vec *V)
 }
 
 /* One call of the engine */
-static PetscErrorCode RunOnce_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, const KSPDevWatch *watch,
-                                          SpmvGmresResult *result)
+static PetscErrorCode RunOnce_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, KSPDevWatch *watch, SpmvGmresResult *result)
 {
-  const int64_t   before = result->iterations;
-  const PetscBool inner  = s->engine_options.apply_waits ? PETSC_TRUE : PETSC_FALSE;
+  const int64_t   before       = result->iterations;
+  const SpmvTest  test         = KSPDevTest(ksp, watch);
+  const PetscBool waits_inside = s->engine_options.apply_waits ? PETSC_TRUE : PETSC_FALSE;
   SpmvGmresInfo   info;
   SpmvStatus      status;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtVectorBegin(&s->x));
-  if (!inner)
+  if (!waits_inside)
     PetscCall(PetscLogGpuTimeBegin()); /* PETSc's coarsest solver has a timer of its own, and timers do not nest */
-  status = spmv_gmres_run(s->engine, watch->step, result, &s->exec);
-  if (!inner) PetscCall(PetscLogGpuTimeEnd());
+  status = spmv_gmres_run(s->engine, watch->begun ? watch->step : watch->first, &test, result, &s->exec);
+  if (!waits_inside) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AIJFmtVectorEnd(&s->x));
   KSPDevTryAll(ksp, s, status);
   spmv_gmres_info(s->engine, &info);
   PetscCall(AIJFmtLogGpuFlops((double)(result->iterations - before) * (2.0 * s->matrix.nonzeros + info.flops)));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), result->iterations - before));
-  s->running = result->reason == SPMV_ITERATING ? PETSC_TRUE : PETSC_FALSE;
-  if (!s->running) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
+  s->running = result->reason == SPMV_ITERATING && result->iterations > 0 ? PETSC_TRUE : PETSC_FALSE;
+  if (result->reason != SPMV_ITERATING) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(RunConclude_GMRESDevice(ksp, s, watch, result, before));
   KSPDevSingleCheck(ksp, KSPDEV(s), result->iterations, result->norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first residual and its test, in the order of KSPGMRESCycle() */
 static PetscErrorCode SolveStart_GMRESDevice(KSP ksp, KSP_GMRESDevice *s)
 {
-  SpmvTest   test = KSPDevTest(ksp, -1);
-  double     norm = 0;
   SpmvStatus status;
 
   PetscFunctionBegin;
   ksp->its = 0;
   PetscCall(AIJFmtVectorSend(&s->exec, &s->x));
   PetscCall(AIJFmtVectorBegin(&s->x));
-  status = spmv_gmres_start(s->engine, s->x.data, s->b.data, s->pc.values, ksp->guess_zero, &test, &s->exec);
-  if (!status) status = spmv_gmres_first_norm(s->engine, &norm, &s->exec);
+  status = spmv_gmres_start(s->engine, s->x.data, s->b.data, s->pc.values, ksp->guess_zero, &s->exec);
   PetscCall(AIJFmtVectorEnd(&s->x));
   KSPDevTryAll(ksp, s, status);
-  if (!isfinite(norm)) PetscCall(NormNotANumber_GMRESDevice(ksp, norm));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPDevTestFirst(ksp, (PetscReal)norm));
-  if (norm == 0) ksp->reason = KSP_CONVERGED_ATOL;
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  test = KSPDevTest(ksp, ksp->ttol);
-  KSPDevTry(s, spmv_gmres_set_test(s->engine, &test, &s->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,12 +148,11 @@ PetscErrorCode GMRESDevIterate(KSP ksp, KSPDevice *device)
   KSPDevWatch      watch;
 
   PetscFunctionBegin;
-  PetscCall(KSPDevWatchBegin(ksp, &watch));
+  PetscCall(KSPDevWatchBegin(ksp, device, &watch));
   PetscCall(AIJFmtVectorGet(&s->exec, &s->b, ksp->vec_rhs, AIJFMT_READ));
   s->running = PETSC_FALSE;
   KSPDevEngineBegin(KSPDEV(s));
   PetscCall(SolveStart_GMRESDevice(ksp, s));
-  KSPDevSingleBegin(ksp, device, &watch.step);
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce_GMRESDevice(ksp, s, &watch, &result));
   s->running = PETSC_FALSE;
   PetscCall(AIJFmtVectorRestore(&s->exec, &s->b));

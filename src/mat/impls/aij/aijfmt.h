@@ -169,6 +169,7 @@ struct Mat_AIJFmt {
   PetscObjectId    checked_id;                    /* the matrix whose pattern was checked and found valid, in ... */
   PetscObjectState checked_state;                 /* ... this nonzero state */
   AIJFmtCopy       copy;
+  const void      *shared_columns; /* columns in shared memory that the matrix was given, or NULL: shared.c */
   /* The last result of SamePattern() in values.c: whether the patterns of key and other are equal */
   struct {
     AIJFmtKey key, other;
@@ -217,6 +218,7 @@ typedef struct {
   PetscErrorCode (*create_maij)(Mat); /* PETSc's creator of MATSEQMAIJ */
   PetscErrorCode (*create[2])(Mat);   /* PETSc's creators of MATSEQAIJ and MATMPIAIJ while ours replace them */
   int plain;                          /* while it is above 0, new matrices of these types stay PETSc's own */
+  PetscErrorCode (*duplicate)(Mat, MatDuplicateOption, Mat *); /* ours, by which a matrix of ours is known */
   PetscErrorCode (*numeric_gpu)(Mat); /* numeric phase of a product of matrices on the GPU, in matmat.c */
   AIJFmtFunction gamg_coarsen;        /* PCGAMGAGG's own step; during it, ... */
   Mat            squared;             /* ... the graph whose square needs its pattern only, or NULL */
@@ -272,7 +274,7 @@ typedef struct {
   PetscBool host;       /* the CSR arrays of MATSEQAIJ */
   PetscBool device_csr; /* the CSR arrays of the CUDA parent on the device */
   PetscBool plan;       /* the packed arrays */
-} AIJFmtTruth;
+} AIJFmtPlaces;
 
 /* When an operation wants the values in the device CSR, if they are not there yet */
 typedef enum {
@@ -318,20 +320,24 @@ PETSC_INTERN PetscBool          AIJFmtTrialAsideFree(Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode     AIJFmtBlocksGet(Mat, Mat[2]);
 PETSC_INTERN PetscErrorCode     AIJFmtBlocksSetSizes(Mat);
 PETSC_INTERN PetscErrorCode     AIJFmtBlocksCopyOptions(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode     AIJFmtNameGuardBegin(Mat, AIJFmtParentKind, AIJFmtNameGuard *);
-PETSC_INTERN PetscErrorCode     AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
+PETSC_INTERN void               AIJFmtListAdd(Mat_AIJFmt *);
+PETSC_INTERN void               AIJFmtListRemove(Mat_AIJFmt *);
+PETSC_INTERN void               AIJFmtListHeaderFreed(PetscObject);
+PETSC_INTERN void               AIJFmtCopyFree(Mat_AIJFmt *);
+
+/* name_guard.c */
+PETSC_INTERN PetscErrorCode AIJFmtNameGuardBegin(Mat, AIJFmtParentKind, AIJFmtNameGuard *);
+PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
 
 /* places.c */
-PETSC_INTERN AIJFmtTruth    AIJFmtTruthGet(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtTruthSettle(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscBool      AIJFmtPlanHasValues(Mat, const Mat_AIJFmt *);
+PETSC_INTERN AIJFmtPlaces   AIJFmtPlacesGet(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtParentCsrStaleIfBoth(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
 PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
 PETSC_INTERN void           AIJFmtParentCsrStale(Mat);
 PETSC_INTERN void           AIJFmtParentCsrFilled(Mat, PetscBool filled);
-PETSC_INTERN void           AIJFmtListAdd(Mat_AIJFmt *);
-PETSC_INTERN void           AIJFmtListRemove(Mat_AIJFmt *);
-PETSC_INTERN void           AIJFmtListHeaderFreed(PetscObject);
 PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 
 /* arrays.c, from_device.c */
@@ -343,21 +349,24 @@ PETSC_INTERN PetscErrorCode AIJFmtArraysForPlan(Mat, Mat_AIJFmt *, const AIJFmtK
                                                 AIJFmtArrays *);
 PETSC_INTERN PetscBool      AIJFmtParentHasCsr(Mat, const Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtParentCsrSeen(Mat, Mat_AIJFmt *);
-PETSC_INTERN void           AIJFmtCopyFree(Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtCopiesBegin(void);
 PETSC_INTERN void           AIJFmtCopiesEnd(void);
+
+/* shared.c */
+PETSC_INTERN PetscErrorCode AIJFmtSharedMake(Mat, Mat_AIJFmt *, const SpmvPattern *, SpmvExec *, PetscBool *made);
+PETSC_INTERN PetscErrorCode AIJFmtSharedAssembled(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtSharedDropStale(Mat, Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtSharedPattern(Mat, SpmvPattern *, PetscBool *shares);
 
 /* decide.c */
 PETSC_INTERN const char    *AIJFmtWhyNotDevice(Mat, const Mat_AIJFmt *, PetscBool needs_values);
 PETSC_INTERN PetscBool      AIJFmtAsksDevice(const Mat_AIJFmt *, int64_t size, PetscBool there);
 PETSC_INTERN PetscErrorCode AIJFmtSizeGet(Mat, int64_t *nonzeros, PetscBool *there);
 PETSC_INTERN PetscErrorCode AIJFmtRan(Mat, AIJFmtWhy, const char reason[]);
-PETSC_INTERN PetscBool      AIJFmtPlanHasValues(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
 
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtSync(Mat, Mat_AIJFmt *, Vec);
-PETSC_INTERN PetscErrorCode AIJFmtPlanTake(Mat, Mat_AIJFmt *, const void *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncTranspose(Mat, Mat_AIJFmt *, PetscBool *);
 PETSC_INTERN PetscErrorCode AIJFmtSyncIfOnDevice(Mat, Mat_AIJFmt *, Vec);
 
@@ -366,7 +375,7 @@ PETSC_INTERN PetscErrorCode AIJFmtChoose(Mat, Mat_AIJFmt *, const AIJFmtKey *, c
 PETSC_INTERN PetscErrorCode AIJFmtCandidateText(const AIJFmtChoice *, int, char[], size_t);
 PETSC_INTERN PetscErrorCode AIJFmtTrialBegin(Mat, Mat_AIJFmt *, Vec);
 PETSC_INTERN PetscErrorCode AIJFmtTrialEnd(Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtTrialSettle(Mat, Mat_AIJFmt *, Vec);
+PETSC_INTERN PetscErrorCode AIJFmtTrialConclude(Mat, Mat_AIJFmt *, Vec);
 
 /* check.c */
 PETSC_INTERN PetscErrorCode AIJFmtCheckBegin(Mat, PetscBool, Vec, Vec, AIJFmtCheck *);

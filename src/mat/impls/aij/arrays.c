@@ -2,13 +2,14 @@
   arrays.c - the CSR arrays of a sequential matrix, in the memory where a kernel reads or writes them. All other files
   of the class, and solvers, get them here.
 
-  On the device they are found in this order: the CSR of the CUDA parent, if it is current; a copy of the host's arrays
-  that stays until a set-up ends; for values alone, the plan; else they are uploaded. PCGAMG reads its matrix several
+  On the device they are found in this order: the host's own arrays, if the device shares them (shared.c); the CSR
+  of the CUDA parent, if it is current; a copy of the host's arrays that stays until a set-up ends; for values alone, the
+  plan; else they are uploaded. PCGAMG reads its matrix several
   times in a set-up: for the graph, two products and the plan. Hence that copy; it never counts as the place of the
   current values, and places.c does not know it.
 
-  Values written on the device stay in the parent's CSR if AIJFmtDeviceCsrDecide() says so. Otherwise they are copied to
-  the host, where every matrix has room for them.
+  Values written on the device stay in the parent's CSR if AIJFmtDeviceCsrDecide() says so, or in shared arrays.
+  Otherwise they are copied to the host, where every matrix has room for them.
 */
 #include "aijfmt.h"
 #include "sys/private.h"
@@ -43,17 +44,6 @@ PetscErrorCode AIJFmtPatternIsRight(Mat A)
 }
 
 /* ---- copies that stay until the set-up ends ---- */
-
-void AIJFmtCopyFree(Mat_AIJFmt *s)
-{
-  Mat_AIJFmt **link = &aijfmt_process.copied;
-
-  if (!s->copy.block) return;
-  spmv_scratch_free(&s->copy.exec, SPMV_DEVICE, s->copy.block);
-  s->copy.block = NULL;
-  while (*link != s) link = &(*link)->copy.after;
-  *link = s->copy.after;
-}
 
 /* Set-ups may be nested: a preconditioner may contain another */
 void AIJFmtCopiesBegin(void) { aijfmt_process.set_ups++; }
@@ -122,19 +112,14 @@ static PetscErrorCode ArraysOfParent(Mat A, PetscBool exists, AIJFmtArrays *a)
 /* If the parent has no CSR yet and all its values will be overwritten, it need not upload the host's. They are two thirds
    of all bytes; for a new product they are meaningless, in memory that was never touched. The parent skips them if its
    field for them is NULL (3.20 to 3.26); PETSc has no function that sets it, so it is NULL during the call. *field: NULL
-   if the values must be uploaded, or the field is not known for certain. */
-static PetscErrorCode ArraysSkipValues(Mat A, const AIJFmtArrays *a, PetscScalar ***field, PetscScalar **here)
+   if the values must be uploaded. */
+static PetscErrorCode ArraysSkipValues(Mat A, const AIJFmtArrays *a, PetscScalar ***field)
 {
-  PetscScalar *array = NULL;
+  PetscBool known;
 
   PetscFunctionBegin;
-  *field = NULL;
-  *here  = NULL;
-  if (a->access != AIJFMT_WRITE || (!a->fresh && PetscPackCusparseCsrExists(A))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSeqAIJGetArrayWrite(A, &array));
-  *here  = array;
-  *field = PetscPackSeqAIJValues(A, array);
-  PetscCall(MatSeqAIJRestoreArrayWrite(A, &array));
+  PetscCall(PetscPackSeqAIJValues(A, field, &known));
+  if (a->access != AIJFMT_WRITE || (!a->fresh && PetscPackCusparseCsrExists(A)) || !known) *field = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,15 +127,18 @@ static PetscErrorCode ArraysGetParent(Mat A, Mat_AIJFmt *s, AIJFmtArrays *a)
 {
   const PetscBool exists = a->fresh ? PETSC_FALSE : AIJFmtParentHasCsr(A, s);
   PetscErrorCode  error;
-  PetscScalar   **field, *here;
+  PetscScalar   **field, *here = NULL;
 
   PetscFunctionBegin;
   a->of_parent              = PETSC_TRUE;
   a->csr.values_space       = SPMV_DEVICE;
   a->csr.pattern.space      = SPMV_DEVICE;
   a->csr.pattern.index_type = sizeof(AIJFmtCusparseIndex) == 8 ? SPMV_I64 : SPMV_I32;
-  PetscCall(ArraysSkipValues(A, a, &field, &here));
-  if (field) *field = NULL;
+  PetscCall(ArraysSkipValues(A, a, &field));
+  if (field) {
+    here   = *field;
+    *field = NULL;
+  }
   error = ArraysOfParent(A, exists, a);
   if (field) *field = here;
   PetscCall(error);
@@ -171,12 +159,60 @@ static PetscErrorCode ArraysGetHost(Mat A, AIJFmtArrays *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ArraysRestoreHost(Mat A, AIJFmtArrays *a)
+/* Transition 5 of places.c: the values were set on the host from an array on the device, and a plan on the GPU takes
+   them from there. If there is no such plan or no memory, the next product takes the values from the host. */
+static PetscErrorCode ArraysToPlan(Mat A, Mat_AIJFmt *s, const void *values)
 {
+  SpmvCsr    from = {.scalar_type = AIJFMT_SCALAR, .values = values, .values_space = SPMV_DEVICE};
+  AIJFmtKey  now;
+  PetscBool  same, moved;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  if (!AIJFmtPlanOnGpu(s) || s->cache.plan->format->borrows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtKeyGet(A, &now));
+  from.pattern = now.pattern;
+  same         = AIJFmtSameStructure(&s->cache.key, &now);
+  PetscCall(AIJFmtKeyRestore(A, &now));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  status = AIJFmtPlanRefresh(&s->cache, &from, &s->exec, &moved);
+  if (status == SPMV_ERR_MEMORY) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(&s->exec, status);
+  s->cache.key.value_state = AIJFmtStateAfter(A);
+  s->info.refreshes++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* is_there: the device has the same values, for a plan that `follows`, in `there` */
+static PetscErrorCode ArraysRestoreHost(Mat A, AIJFmtArrays *a, PetscBool is_there, const void *there)
+{
+  Mat_AIJFmt *s;
+
   PetscFunctionBegin;
   if (a->access == AIJFMT_WRITE) PetscCall(MatSeqAIJRestoreArrayWrite(A, &a->values));
   else PetscCall(MatSeqAIJRestoreArray(A, &a->values));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && a->follows && is_there) PetscCall(ArraysToPlan(A, s, there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- in memory that the host and the device share ---- */
+
+/* Gets them for the device without a copy. *serves is false if an array is elsewhere. */
+static PetscErrorCode ArraysGetShared(Mat A, const Mat_AIJFmt *s, AIJFmtArrays *a, PetscBool *serves)
+{
+  const PetscBool values = a->parts & AIJFMT_VALUES ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *serves = PETSC_FALSE;
+  if (!s || (values && AIJFmtIsOverCuda(s))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtSharedPattern(A, &a->csr.pattern, serves));
+  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ArraysGetHost(A, a));
+  a->csr.values_space = SPMV_DEVICE;
+  a->shared           = values;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +226,7 @@ static PetscErrorCode ArraysUpload(Mat A, const SpmvPattern *here, SpmvExec *exe
   PetscCall(AIJFmtPatternCheck(A, here, exec, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   if (a->parts & AIJFMT_VALUES) PetscCall(MatSeqAIJGetArrayRead(A, &array));
-  PetscCall(AIJFmtUpload(exec, here, array, AIJFMT_INDEX, &a->csr, &a->block, status));
+  PetscCall(AIJFmtUpload(exec, here, array, a->narrow ? SPMV_I32 : AIJFMT_INDEX, &a->csr, &a->block, status));
   if (a->parts & AIJFMT_VALUES) PetscCall(MatSeqAIJRestoreArrayRead(A, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -245,22 +281,18 @@ static PetscErrorCode ArraysRead(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmtArr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies written values to the host. `follows`: a plan on the GPU takes them from the device. */
+/* Copies written values to the host */
 static PetscErrorCode ArraysDownload(Mat A, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
 {
   const int64_t bytes = a->csr.pattern.nnz * (int64_t)sizeof(PetscScalar);
-  PetscScalar  *here;
-  Mat_AIJFmt   *s;
 
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJGetArrayWrite(A, &here));
-  *status = spmv_copy(here, SPMV_HOST, a->block, SPMV_DEVICE, bytes, exec);
+  a->access = AIJFMT_WRITE;
+  PetscCall(MatSeqAIJGetArrayWrite(A, &a->values));
+  *status = spmv_copy(a->values, SPMV_HOST, a->block, SPMV_DEVICE, bytes, exec);
   if (!*status) *status = spmv_stream_wait(exec);
-  PetscCall(MatSeqAIJRestoreArrayWrite(A, &here));
-  PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s && a->follows && !*status) PetscCall(AIJFmtPlanTake(A, s, a->block));
+  PetscCall(ArraysRestoreHost(A, a, *status ? PETSC_FALSE : PETSC_TRUE, a->block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -272,27 +304,38 @@ static PetscErrorCode ArraysDownload(Mat A, SpmvExec *exec, AIJFmtArrays *a, Spm
   parts   AIJFMT_PATTERN, AIJFMT_VALUES or both
   access  AIJFMT_READ; AIJFMT_UPDATE; AIJFMT_WRITE: all values are overwritten. Values that are written on the device are
           got without the pattern, unless they stay there.
-  a       in: stays, fresh, follows; the rest is overwritten. out: csr, and values if they are written
+  a       in: stays, fresh, follows, narrow; the rest is overwritten. out: csr, and values if they are written
   status  a refusal: memory may not suffice, or columns may not ascend. There is nothing to restore then.
 */
 PetscErrorCode AIJFmtArraysGet(Mat A, unsigned parts, AIJFmtAccess access, SpmvExec *exec, AIJFmtArrays *a,
                                SpmvStatus *status)
 {
+  const PetscBool narrows = a->narrow && parts & AIJFMT_PATTERN && AIJFMT_INDEX != SPMV_I32 ? PETSC_TRUE : PETSC_FALSE;
   const PetscBool indices = sizeof(AIJFmtCusparseIndex) == sizeof(PetscInt) || !(parts & AIJFMT_PATTERN);
+  PetscBool       shared  = PETSC_FALSE;
   Mat_AIJFmt     *s;
 
   PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
-  *a = (AIJFmtArrays){.parts = parts, .access = access, .stays = a->stays, .fresh = a->fresh, .follows = a->follows};
+  *status            = SPMV_SUCCESS;
+  *a                 = (AIJFmtArrays){.parts   = parts,
+                                      .access  = access,
+                                      .stays   = a->stays,
+                                      .fresh   = a->fresh,
+                                      .follows = a->follows,
+                                      .narrow  = a->narrow};
   a->csr.scalar_type = AIJFMT_SCALAR;
   PetscCall(AIJFmtHostPatternGet(A, &a->csr.pattern)); /* the arrays stay with the matrix */
   if (a->stays) PetscCall(AIJFmtStateOfAnyType(A, &s));
   else PetscCall(AIJFmtStateGet(A, &s));
+  if (!a->stays && !narrows && exec->space == SPMV_DEVICE) PetscCall(ArraysGetShared(A, s, a, &shared));
   if (a->stays) PetscCall(ArraysGetParent(A, s, a));
+  else if (narrows) PetscCall(ArraysUpload(A, &a->csr.pattern, exec, a, status));
+  else if (shared) *status = SPMV_SUCCESS;
   else if (exec->space == SPMV_HOST) PetscCall(ArraysGetHost(A, a));
   else if (access == AIJFMT_WRITE) *status = ArraysAllocate(exec, a);
   else if (access == AIJFMT_UPDATE) PetscCall(ArraysUploadValues(A, exec, a, status));
-  else if (s && indices && AIJFmtTruthGet(A, s).device_csr && !AIJFmtBoundToCPU(A)) PetscCall(ArraysGetParent(A, s, a));
+  else if (s && indices && AIJFmtPlacesGet(A, s).device_csr && !AIJFmtBoundToCPU(A))
+    PetscCall(ArraysGetParent(A, s, a));
   else PetscCall(ArraysRead(A, s, exec, a, status));
   if (*status) {
     spmv_scratch_free(exec, SPMV_DEVICE, a->block);
@@ -306,11 +349,13 @@ PetscErrorCode AIJFmtArraysGet(Mat A, unsigned parts, AIJFmtAccess access, SpmvE
 PetscErrorCode AIJFmtArraysRestore(Mat A, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
 {
   PetscFunctionBegin;
+  if (a->shared) AIJFmtCallSpmv(exec, spmv_stream_wait(exec)); /* the host may touch them from now on */
   if (a->here) PetscCall(MatSeqAIJRestoreArrayRead(A, &a->here));
   if (a->parts && a->access != AIJFMT_READ) {
     if (a->of_parent)
       AIJFmtAs(A, AIJFMT_PARENT_CUDA, AIJFmtCusparseRestoreArray(A, &a->values)); /* marks them as current */
-    else if (!a->copied) PetscCall(ArraysRestoreHost(A, a));
+    else if (!a->copied)
+      PetscCall(ArraysRestoreHost(A, a, a->shared && !*status ? PETSC_TRUE : PETSC_FALSE, a->csr.values));
     else if (!*status) PetscCall(ArraysDownload(A, exec, a, status));
   }
   if (a->block) spmv_scratch_free(exec, SPMV_DEVICE, a->block);
@@ -325,14 +370,20 @@ PetscErrorCode AIJFmtArraysForPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *now, P
 {
   const PetscBool borrows = AIJFmtPlanOptions(s)->format->borrows ? PETSC_TRUE : PETSC_FALSE;
   const PetscBool device  = s->exec.space == SPMV_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       shares;
 
   PetscFunctionBegin;
   *a     = (AIJFmtArrays){.parts = AIJFMT_VALUES | (borrows ? AIJFMT_PATTERN : 0), .access = AIJFMT_READ};
   a->csr = (SpmvCsr){.pattern = now->pattern, .scalar_type = AIJFMT_SCALAR, .values_space = SPMV_HOST};
-  if (device && AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && (borrows || !AIJFmtTruthGet(A, s).host)) {
+  if (device && AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && (borrows || !AIJFmtPlacesGet(A, s).host)) {
     PetscCall(ArraysGetParent(A, s, a));
     if (!borrows) a->csr.pattern = now->pattern;
   } else PetscCall(ArraysGetHost(A, a));
+  if (device && !borrows && spmv_shared_holds(a->csr.values)) {
+    a->shared           = PETSC_TRUE;
+    a->csr.values_space = SPMV_DEVICE;
+  }
+  if (device && !borrows) PetscCall(AIJFmtSharedPattern(A, &a->csr.pattern, &shares));
   if (!device || borrows || !CopyServes(s, now, pattern, PETSC_TRUE)) PetscFunctionReturn(PETSC_SUCCESS);
   if (pattern) a->csr.pattern = s->copy.csr.pattern;
   a->csr.values       = s->copy.csr.values;

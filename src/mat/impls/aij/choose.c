@@ -336,7 +336,7 @@ static PetscErrorCode SearchAgain(Mat A, Mat_AIJFmt *s, Worth *worth, int *best)
 
 /* Ends the trial: the fastest candidate stays. A trial that ends before any format was tried takes the best by
    prediction. */
-PetscErrorCode AIJFmtTrialSettle(Mat A, Mat_AIJFmt *s, Vec x)
+PetscErrorCode AIJFmtTrialConclude(Mat A, Mat_AIJFmt *s, Vec x)
 {
   AIJFmtChoice *c = s->choice;
   int           best, untried = 0;
@@ -371,7 +371,7 @@ static PetscErrorCode TrialNext(Mat A, Mat_AIJFmt *s, Vec x)
     c->candidate[next].state = AIJFMT_IMPOSSIBLE;
     PetscCall(PetscStrncpy(c->candidate[next].reason, s->why[AIJFMT_WHY_PARENT], SPMV_MESSAGE_MAX));
   }
-  PetscCall(AIJFmtTrialSettle(A, s, x));
+  PetscCall(AIJFmtTrialConclude(A, s, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -61,25 +61,26 @@ PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
   PetscFunctionBegin;
   AIJFmtSuper(seq, assemblyend, A, type);
   PetscCall(AIJFmtStateGet(A, &s));
+  if (s && type == MAT_FINAL_ASSEMBLY) PetscCall(AIJFmtSharedDropStale(A, s));
   if (s && !s->alias && !A->factortype) PetscCall(AIJFmtCudaRebind(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Converts the blocks to our type, with the options of the matrix around them. A matrix that keeps PETSc's name has
    blocks of the type that -mat_seqaij_type names, and without that option they are ours already. */
-static PetscErrorCode BlocksInstall(Mat A, const Mat_AIJFmt *outer)
+static PetscErrorCode BlocksInstall(Mat A, const Mat_AIJFmt *of_matrix)
 {
   Mat blocks[2];
 
   PetscFunctionBegin;
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *inner;
+    Mat_AIJFmt *of_block;
 
     if (!blocks[b]) continue;
-    PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (!AIJFmtKeepsName(outer) || (inner && AIJFmtKeepsName(inner)))
-      PetscCall(AIJFmtInstall(blocks[b], outer->row, PETSC_FALSE, outer));
+    PetscCall(AIJFmtStateGet(blocks[b], &of_block));
+    if (!AIJFmtKeepsName(of_matrix) || (of_block && AIJFmtKeepsName(of_block)))
+      PetscCall(AIJFmtInstall(blocks[b], of_matrix->row, PETSC_FALSE, of_matrix));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -246,14 +247,14 @@ static PetscErrorCode BecomeParent(Mat A, const AIJFmtRow *row, PetscBool parall
 /* Sets the default options and then reads the options database. A block instead copies all options of the matrix around
    it. If an option is refused, the state stays without a format, so that the next MatSetType() reads the options
    again. */
-static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, const Mat_AIJFmt *outer, Mat_AIJFmt *s)
+static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, const Mat_AIJFmt *of_matrix, Mat_AIJFmt *s)
 {
   PetscErrorCode error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   s->row = row;
   PetscCall(AIJFmtOptionsInit(s));
-  if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
+  if (of_matrix) PetscCall(AIJFmtStateCopyOptions(of_matrix, s));
   else error = AIJFmtOptionsRead(A, s, NULL);
   if (error) s->row = NULL;
   PetscCall(error);
@@ -261,7 +262,7 @@ static PetscErrorCode FirstOptions(Mat A, const AIJFmtRow *row, const Mat_AIJFmt
 }
 
 /* Makes a state without a plan. Its options are reset unless it had this format before. */
-static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer,
+static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *of_matrix,
                                   Mat_AIJFmt **state)
 {
   PetscBool fresh = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
@@ -270,14 +271,14 @@ static PetscErrorCode CreateState(Mat A, const AIJFmtRow *row, PetscBool paralle
   PetscCall(AIJFmtStateCompose(A, state, &fresh));
   if (fresh) PetscCall(PetscObjectAddOptionsHandler((PetscObject)A, HandleNothing, HeaderDestroyed, NULL));
   (*state)->parallel = parallel;
-  if ((*state)->row != row) PetscCall(FirstOptions(A, row, outer, *state));
-  else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, *state));
+  if ((*state)->row != row) PetscCall(FirstOptions(A, row, of_matrix, *state));
+  else if (of_matrix) PetscCall(AIJFmtStateCopyOptions(of_matrix, *state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Converts A to our type. Idempotent: called by creators, converters, duplicates and each final assembly of a parallel
-   matrix. A block takes its options from outer, the parallel matrix around it; outer is NULL otherwise. */
-PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *outer)
+   matrix. A block takes its options from of_matrix, the parallel matrix around it; of_matrix is NULL otherwise. */
+PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, const Mat_AIJFmt *of_matrix)
 {
   const char *type = parallel ? row->mpi : row->seq;
   Mat_AIJFmt *s;
@@ -292,17 +293,17 @@ PetscErrorCode AIJFmtInstall(Mat A, const AIJFmtRow *row, PetscBool parallel, co
                type);
     if (s) PetscCall(AIJFmtStrip(A));
     PetscCall(BecomeParent(A, row, parallel));
-    PetscCall(CreateState(A, row, parallel, outer, &s));
+    PetscCall(CreateState(A, row, parallel, of_matrix, &s));
     s->self = A;
     PetscCall(AIJFmtParentFind(((PetscObject)A)->type_name, &s->parent));
-    PetscCall(AIJFmtCudaAdopt(A, s, outer));
+    PetscCall(AIJFmtCudaAdopt(A, s, of_matrix));
     if (AIJFmtKeepsName(s)) AIJFmtUnbind(A); /* with CUDA, PETSc makes each matrix of a host type as if bound */
     PetscCheck(s->parent, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "no parent type for %s",
                ((PetscObject)A)->type_name);
     PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
     PetscCall(AIJFmtOperationsInstall(A, s));
     if (parallel && A->assembled) PetscCall(BlocksInstall(A, s));
-  } else if (outer) PetscCall(AIJFmtStateCopyOptions(outer, s));
+  } else if (of_matrix) PetscCall(AIJFmtStateCopyOptions(of_matrix, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,16 +22,16 @@ PetscErrorCode MatMPIAIJGetLocalMatMerge_MPIAIJFmt(Mat A, MatReuse reuse, IS *co
 {
   const AIJFmtParent *cuda;
   Mat                 read[3]; /* both blocks; if there is a local matrix already, that one */
-  Mat_AIJFmt         *outer;
+  Mat_AIJFmt         *of_matrix;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatMPIAIJGetLocalMatMerge()", &outer));
+  PetscCall(AIJFmtStateRequire(A, "MatMPIAIJGetLocalMatMerge()", &of_matrix));
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));
   PetscCall(AIJFmtBlocksGet(A, read));
   read[2] = reuse == MAT_REUSE_MATRIX ? *local : NULL;
   AIJFmtAsAll(3, read, AIJFMT_PARENT_CUDA,
               ((MergeLocal *)cuda->composed[AIJFMT_MERGE_LOCAL][1])(A, reuse, columns, local));
-  PetscCall(AIJFmtInstall(*local, outer->row, PETSC_FALSE, NULL));
+  PetscCall(AIJFmtInstall(*local, of_matrix->row, PETSC_FALSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +175,7 @@ PetscErrorCode AIJFmtCudaRelease(Mat A, const Mat_AIJFmt *s)
 /* Makes the CUDA type the parent of A if there is a GPU. A block follows the parallel matrix around it; any other
    matrix gets the CUDA parent unless -mat_aijfmt_device is host, or it keeps the name of the host parent, whose values
    PETSc reads on the host. Blocks of our type are stripped first, because the parent's converter would wipe them. */
-PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
+PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *of_matrix)
 {
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);
   const AIJFmtParent *cuda;
@@ -184,7 +184,7 @@ PetscErrorCode AIJFmtCudaAdopt(Mat A, Mat_AIJFmt *s, const Mat_AIJFmt *outer)
 
   PetscFunctionBegin;
   if (!AIJFMT_HAVE_CUDA_PARENT || spmv_device_count(NULL) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (outer) wanted = AIJFmtIsOverCuda(outer);
+  if (of_matrix) wanted = AIJFmtIsOverCuda(of_matrix);
   else if (AIJFmtKeepsName(s)) wanted = PETSC_FALSE;
   else wanted = (int)s->class_options.value[AIJFMT_DEVICE] == AIJFMT_ON_HOST ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_CUDA, &cuda));

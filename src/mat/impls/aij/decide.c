@@ -52,7 +52,7 @@ PetscErrorCode AIJFmtSizeGet(Mat A, int64_t *nonzeros, PetscBool *there)
   if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2 && blocks[b]; b++) {
     PetscCall(AIJFmtStateGet(blocks[b], &s));
-    if (s && AIJFmtTruthGet(blocks[b], s).device_csr) *there = PETSC_TRUE;
+    if (s && AIJFmtPlacesGet(blocks[b], s).device_csr) *there = PETSC_TRUE;
     PetscCall(AIJFmtNonzeros(blocks[b], &mine));
     *nonzeros += mine;
   }
@@ -125,14 +125,6 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the current values can be extracted from a plan on the GPU */
-PetscBool AIJFmtPlanHasValues(Mat A, const Mat_AIJFmt *s)
-{
-  const SpmvPlan *plan = AIJFmtPlanOnGpu(s);
-
-  return plan && !plan->format->borrows && plan->nnz > 0 ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
-}
-
 /* Whether transition 10 is possible. It is not if the parent has made a CSR that this class has not seen: its pattern
    may be an old one. */
 static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
@@ -193,7 +185,7 @@ PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[
   if (!AIJFmtIsOverCuda(s) || s->keeps_host || AIJFmtHashActive(A) || IsHostMatMat(A) ||
       AIJFmtWhyNotDevice(A, s, PETSC_TRUE))
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (!AIJFmtTruthGet(A, s).device_csr) {
+  if (!AIJFmtPlacesGet(A, s).device_csr) {
     if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HasMemory(A, s, operation, &has));
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);

@@ -41,6 +41,8 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
    values are set later */
 PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec *exec)
 {
+  PetscBool      shared;
+  Mat_AIJFmt    *s;
   PetscInt      *lengths;
   PetscErrorCode error;
 
@@ -49,9 +51,13 @@ PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec 
   error = MatSeqAIJSetPreallocation(A, 0, lengths);
   PetscCall(PetscFree(lengths));
   PetscCall(error);
-  PetscCall(AIJFmtColumnsFetch(exec, from, A));
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtSharedDropStale(A, s));
+  PetscCall(AIJFmtSharedMake(A, s, from, exec, &shared));
+  if (!shared) PetscCall(AIJFmtColumnsFetch(exec, from, A));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  if (shared) PetscCall(AIJFmtSharedAssembled(A, s));
   PetscCall(AIJFmtPatternIsRight(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -34,7 +34,7 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
 
 /* Whether a matrix without a plan is multiplied by the CUDA parent, with its CSR on the device: yes if a plan would have
    been on the device and all vectors are there. The parent first uploads the values if
-   AIJFmtTruthSettle() has marked its CSR as stale. */
+   AIJFmtParentCsrStaleIfBoth() has marked its CSR as stale. */
 static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, Vec y, PetscBool *device)
 {
   const Vec vector[] = {x, y, z};

@@ -2,7 +2,7 @@
   places.c - where the current values of a sequential matrix are, and how they get to where they are needed.
 
   Current values can be in three places: on the host, in the CSR arrays of MATSEQAIJ; on the device, in the CSR of the
-  CUDA parent; in the plan, the packed arrays. AIJFmtTruthGet() returns which of them are current. Only this file reads
+  CUDA parent; in the plan, the packed arrays. AIJFmtPlacesGet() returns which of them are current. Only this file reads
   or writes PETSc's offloadmask. Stale values are never read. The transitions, and which places are current after each
   ("same": as before):
 
@@ -34,21 +34,29 @@
 
 /* The plan may have been made from older values, and offloadmask may say that both CSR are current when only the host's
    is */
-AIJFmtTruth AIJFmtTruthGet(Mat A, const Mat_AIJFmt *s)
+AIJFmtPlaces AIJFmtPlacesGet(Mat A, const Mat_AIJFmt *s)
 {
   const PetscOffloadMask where = AIJFmtOffload(A);
   const PetscBool        holds = AIJFmtKeyHolds(&s->cache, A);
-  AIJFmtTruth            truth;
+  AIJFmtPlaces           places;
 
-  truth.host       = where != PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
-  truth.device_csr = where == PETSC_OFFLOAD_GPU || (where == PETSC_OFFLOAD_BOTH && holds) ? PETSC_TRUE : PETSC_FALSE;
-  truth.plan       = s->cache.plan && holds ? PETSC_TRUE : PETSC_FALSE;
-  return truth;
+  places.host       = where != PETSC_OFFLOAD_GPU ? PETSC_TRUE : PETSC_FALSE;
+  places.device_csr = where == PETSC_OFFLOAD_GPU || (where == PETSC_OFFLOAD_BOTH && holds) ? PETSC_TRUE : PETSC_FALSE;
+  places.plan       = s->cache.plan && holds ? PETSC_TRUE : PETSC_FALSE;
+  return places;
+}
+
+/* Whether the current values can be extracted from a plan on the GPU */
+PetscBool AIJFmtPlanHasValues(Mat A, const Mat_AIJFmt *s)
+{
+  const SpmvPlan *plan = AIJFmtPlanOnGpu(s);
+
+  return plan && !plan->format->borrows && plan->nnz > 0 ? AIJFmtPlacesGet(A, s).plan : PETSC_FALSE;
 }
 
 /* Rule (a), called before a plan is made or refreshed: the parent uploads the values again when it next uses its CSR on
    the device */
-PetscErrorCode AIJFmtTruthSettle(Mat A, const Mat_AIJFmt *s)
+PetscErrorCode AIJFmtParentCsrStaleIfBoth(Mat A, const Mat_AIJFmt *s)
 {
   PetscFunctionBegin;
   if (AIJFmtIsOverCuda(s) && AIJFmtOffload(A) == PETSC_OFFLOAD_BOTH) AIJFmtOffloadSet(A, PETSC_OFFLOAD_CPU);
@@ -101,11 +109,11 @@ static PetscErrorCode AIJFmtHostKeep(Mat A)
   PetscCall(AIJFmtStateGet(A, &s));
   if (s && s->parallel) PetscCall(AIJFmtBlocksGet(A, block));
   for (int b = 0; s && b < 2; b++) {
-    Mat_AIJFmt *inner = NULL;
+    Mat_AIJFmt *of_block = NULL;
 
-    if (block[b]) PetscCall(AIJFmtStateGet(block[b], &inner));
-    if (!inner) continue;
-    inner->keeps_host = PETSC_TRUE;
+    if (block[b]) PetscCall(AIJFmtStateGet(block[b], &of_block));
+    if (!of_block) continue;
+    of_block->keeps_host = PETSC_TRUE;
     PetscCall(AIJFmtHostFetch(block[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,32 +139,6 @@ PetscErrorCode AIJFmtHostKeepFactors(Mat C)
   source yet, but MatCreateMAIJ() has already referenced the source, whose sizes match. So we search the list of all
   matrices whose values may be on the device only.
 */
-
-void AIJFmtListAdd(Mat_AIJFmt *s)
-{
-  if (s->listed || s->parallel) return;
-  s->listed = PETSC_TRUE;
-  s->before = NULL;
-  s->after  = aijfmt_process.listed;
-  if (s->after) s->after->before = s;
-  aijfmt_process.listed = s;
-}
-
-void AIJFmtListRemove(Mat_AIJFmt *s)
-{
-  if (!s->listed) return;
-  if (s->after) s->after->before = s->before;
-  if (s->before) s->before->after = s->after;
-  else aijfmt_process.listed = s->after;
-  s->listed = PETSC_FALSE;
-}
-
-/* A header is being freed. A state that has moved to another header learns that at its next use. */
-void AIJFmtListHeaderFreed(PetscObject header)
-{
-  for (Mat_AIJFmt *s = aijfmt_process.listed; s; s = s->after)
-    if ((PetscObject)s->self == header) s->self = NULL;
-}
 
 static PetscErrorCode MatCreate_SeqMAIJ_AIJFmt(Mat B)
 {

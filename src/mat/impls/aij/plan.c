@@ -43,15 +43,13 @@ PetscErrorCode AIJFmtHostPatternGet(Mat A, SpmvPattern *pattern)
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "type %s does not give its row pointers and columns",
              ((PetscObject)A)->type_name);
-  *pattern              = (SpmvPattern){.rows       = A->rmap->n,
-                                        .cols       = A->cmap->n,
-                                        .nnz        = row_ptr ? row_ptr[rows] : 0,
-                                        .index_type = AIJFMT_INDEX,
-                                        .space      = SPMV_HOST,
-                                        .row_ptr    = row_ptr ? row_ptr : no_rows,
-                                        .col        = col};
-  pattern->host_row_ptr = pattern->row_ptr;
-  pattern->host_col     = pattern->col;
+  *pattern = (SpmvPattern){.rows       = A->rmap->n,
+                           .cols       = A->cmap->n,
+                           .nnz        = row_ptr ? row_ptr[rows] : 0,
+                           .index_type = AIJFMT_INDEX,
+                           .space      = SPMV_HOST,
+                           .row_ptr    = row_ptr ? row_ptr : no_rows,
+                           .col        = col};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,7 +106,7 @@ PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const Petsc
 
   PetscFunctionBegin;
   *block  = NULL;
-  *status = spmv_alloc_arrays(exec, 3, bytes, "CSR", arrays, block);
+  *status = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "CSR", arrays, block);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(IndicesNarrow(here->row_ptr, here->rows + 1, index_type, &from[0], &narrow[0]));
   PetscCall(IndicesNarrow(here->col, here->nnz, index_type, &from[1], &narrow[1]));

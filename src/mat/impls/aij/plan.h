@@ -66,6 +66,8 @@ typedef struct {
   PetscBool stays;   /* they stay in the parent's CSR: AIJFmtDeviceCsrDecide() says so; else they go to the host */
   PetscBool fresh;   /* the pattern was set just now, so the parent has no CSR of it */
   PetscBool follows; /* a plan takes them from the device; PETSc will raise the state once more */
+  /* in, for a pattern that is read on the device */
+  PetscBool narrow; /* indices of 32 bits, also if PetscInt is wider */
   /* out */
   SpmvCsr      csr;
   PetscScalar *values; /* of csr, if they are written */
@@ -73,6 +75,7 @@ typedef struct {
   unsigned           parts;
   AIJFmtAccess       access;
   PetscBool          of_parent, copied; /* from the parent's CSR; to memory of their own, NULL if it has no nonzero */
+  PetscBool          shared;            /* the device works on values of the host */
   const PetscScalar *here;
   void              *block;
 } AIJFmtArrays;

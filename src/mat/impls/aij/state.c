@@ -65,6 +65,46 @@ PetscErrorCode AIJFmtExplain(Mat A, Mat_AIJFmt *s, AIJFmtWhy why, const char *re
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- the list of all states whose values may be on the device only: places.c, MATSEQMAIJ ---- */
+
+void AIJFmtListAdd(Mat_AIJFmt *s)
+{
+  if (s->listed || s->parallel) return;
+  s->listed = PETSC_TRUE;
+  s->before = NULL;
+  s->after  = aijfmt_process.listed;
+  if (s->after) s->after->before = s;
+  aijfmt_process.listed = s;
+}
+
+void AIJFmtListRemove(Mat_AIJFmt *s)
+{
+  if (!s->listed) return;
+  if (s->after) s->after->before = s->before;
+  if (s->before) s->before->after = s->after;
+  else aijfmt_process.listed = s->after;
+  s->listed = PETSC_FALSE;
+}
+
+/* A header is being freed. A state that has moved to another header learns that at its next use. */
+void AIJFmtListHeaderFreed(PetscObject header)
+{
+  for (Mat_AIJFmt *s = aijfmt_process.listed; s; s = s->after)
+    if ((PetscObject)s->self == header) s->self = NULL;
+}
+
+/* Frees the copy of the arrays that a set-up has made: arrays.c */
+void AIJFmtCopyFree(Mat_AIJFmt *s)
+{
+  Mat_AIJFmt **link = &aijfmt_process.copied;
+
+  if (!s->copy.block) return;
+  spmv_scratch_free(&s->copy.exec, SPMV_DEVICE, s->copy.block);
+  s->copy.block = NULL;
+  while (*link != s) link = &(*link)->copy.after;
+  *link = s->copy.after;
+}
+
 static PetscErrorCode StateFree_AIJFmt(void *ctx)
 {
   Mat_AIJFmt *s = (Mat_AIJFmt *)ctx;
@@ -108,7 +148,7 @@ PetscErrorCode AIJFmtStateGet(Mat A, Mat_AIJFmt **state)
                           : s->parallel ? s->row->mpi
                                         : s->row->seq,
                           &same));
-  if (same && AIJFmtKeepsName(s) && A->ops->duplicate != MatDuplicate_AIJFmt) same = PETSC_FALSE;
+  if (same && AIJFmtKeepsName(s) && A->ops->duplicate != aijfmt_process.duplicate) same = PETSC_FALSE;
   *state = same ? s : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,63 +296,17 @@ PetscErrorCode AIJFmtBlocksSetSizes(Mat A)
 }
 
 /* Copies changed options to the blocks that are ours already; other blocks get them at assembly */
-PetscErrorCode AIJFmtBlocksCopyOptions(Mat A, const Mat_AIJFmt *outer)
+PetscErrorCode AIJFmtBlocksCopyOptions(Mat A, const Mat_AIJFmt *of_matrix)
 {
   Mat blocks[2];
 
   PetscFunctionBegin;
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *inner = NULL;
+    Mat_AIJFmt *of_block = NULL;
 
-    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (inner && inner->row == outer->row) PetscCall(AIJFmtStateCopyOptions(outer, inner));
+    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &of_block));
+    if (of_block && of_block->row == of_matrix->row) PetscCall(AIJFmtStateCopyOptions(of_matrix, of_block));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- names ---- */
-
-/* Until AIJFmtNameGuardEnd(), a matrix of ours has the type name of a parent. With the host parent's name, the current
-   values are on the host, because the parent's functions read them without a check. The CUDA parent's name is given
-   only to a matrix over that parent. No other matrix changes, nor one that an enclosing guard has given the same name.
-   A may be NULL. */
-PetscErrorCode AIJFmtNameGuardBegin(Mat A, AIJFmtParentKind kind, AIJFmtNameGuard *guard)
-{
-  const AIJFmtParent *parent;
-  Mat_AIJFmt         *s = NULL;
-  MatType             type;
-  Mat                 blocks[2] = {A, NULL};
-  char               *name;
-
-  PetscFunctionBegin;
-  guard->state = NULL;
-  if (A) PetscCall(AIJFmtStateGet(A, &s));
-  if (!s || (kind == AIJFMT_PARENT_CUDA && !AIJFmtIsOverCuda(s))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtParentGet(kind, &parent));
-  type = s->parallel ? parent->mpi_type : parent->seq_type;
-  if (s->alias == type) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->parallel) PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; kind == AIJFMT_PARENT_HOST && b < 2; b++)
-    if (blocks[b]) PetscCall(AIJFmtHostFetch(blocks[b]));
-  PetscCall(PetscStrallocpy(type, &name));
-  *guard                      = (AIJFmtNameGuard){s, ((PetscObject)A)->id, ((PetscObject)A)->type_name, s->alias};
-  ((PetscObject)A)->type_name = name;
-  s->alias                    = type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* An in-place conversion may have changed the type of A; then the new name stays */
-PetscErrorCode AIJFmtNameGuardEnd(Mat A, AIJFmtNameGuard *guard)
-{
-  PetscFunctionBegin;
-  if (!guard->state) PetscFunctionReturn(PETSC_SUCCESS);
-  if (((PetscObject)A)->id != guard->id) PetscCall(PetscFree(guard->name));
-  else {
-    PetscCall(PetscFree(((PetscObject)A)->type_name));
-    ((PetscObject)A)->type_name = guard->name;
-    guard->state->alias         = guard->alias;
-  }
-  guard->state = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -160,31 +160,6 @@ static PetscErrorCode PlanRefresh_AIJFmt(Mat A, Mat_AIJFmt *s, Vec x, const AIJF
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 5 of places.c: the values were set on the host from an array on the device, and a plan on the GPU takes
-   them from there. If there is no such plan or no memory, the next product takes the values from the host. */
-PetscErrorCode AIJFmtPlanTake(Mat A, Mat_AIJFmt *s, const void *values)
-{
-  SpmvCsr    from = {.scalar_type = AIJFMT_SCALAR, .values = values, .values_space = SPMV_DEVICE};
-  AIJFmtKey  now;
-  PetscBool  same, moved;
-  SpmvStatus status;
-
-  PetscFunctionBegin;
-  if (!AIJFmtPlanOnGpu(s) || s->cache.plan->format->borrows) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtKeyGet(A, &now));
-  from.pattern = now.pattern;
-  same         = AIJFmtSameStructure(&s->cache.key, &now);
-  PetscCall(AIJFmtKeyRestore(A, &now));
-  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCudaStream(&s->exec));
-  status = AIJFmtPlanRefresh(&s->cache, &from, &s->exec, &moved);
-  if (status == SPMV_ERR_MEMORY) PetscFunctionReturn(PETSC_SUCCESS);
-  AIJFmtCallSpmv(&s->exec, status);
-  s->cache.key.value_state = AIJFmtStateAfter(A);
-  s->info.refreshes++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static void CountNonzeroRows(Mat_AIJFmt *s)
 {
   const PetscInt *row_ptr = s->cache.key.pattern.row_ptr;
@@ -200,7 +175,7 @@ static PetscErrorCode PlanUpdate_AIJFmt(Mat A, Mat_AIJFmt *s, Vec x, const AIJFm
   const PetscBool same = s->cache.valid ? AIJFmtSameStructure(&s->cache.key, now) : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtTruthSettle(A, s));
+  PetscCall(AIJFmtParentCsrStaleIfBoth(A, s));
   if (!same) {
     PetscCall(AIJFmtStateForget(s));
     s->cache.key = *now; /* the functions called below read it */
@@ -274,7 +249,7 @@ PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
   PetscCall(AIJFmtWhyHost(A, &found->why_host));
   if (found->why_host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSync(A, s, x));
-  PetscCall(AIJFmtTrialSettle(A, s, x));
+  PetscCall(AIJFmtTrialConclude(A, s, x));
   found->plan = AIJFmtPlanOnGpu(s);
   if (!found->plan) PetscFunctionReturn(PETSC_SUCCESS);
   found->work   = s->cache.work;

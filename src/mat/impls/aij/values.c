@@ -11,7 +11,7 @@
    borrows none */
 static PetscBool PlanChangesAlike(Mat A, const Mat_AIJFmt *s)
 {
-  return AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtTruthGet(A, s).plan : PETSC_FALSE;
+  return AIJFmtPlanOnGpu(s) && !s->cache.plan->format->borrows ? AIJFmtPlacesGet(A, s).plan : PETSC_FALSE;
 }
 
 /* The arrays of an SpmvChange as vectors, NULL if the change does not use them. At most one of left, added and
@@ -303,7 +303,7 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
   PetscCall(AIJFmtVectorTry(&s->exec, &s->y, d, AIJFMT_WRITE, &status));
   if (status) PetscFunctionReturn(PETSC_SUCCESS);
   status = SPMV_ERR_UNSUPPORTED;
-  if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtTruthGet(A, s).device_csr) {
+  if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtPlacesGet(A, s).device_csr) {
     PetscCall(AIJFmtArraysGet(A, both, AIJFMT_READ, &s->exec, &a, &got));
     status = got ? got : spmv_csr_diagonal(&a.csr, s->y.data, &s->exec);
     PetscCall(AIJFmtArraysRestore(A, &s->exec, &a, NULL));
@@ -428,7 +428,7 @@ PetscErrorCode MatCopy_SeqAIJFmt(Mat A, Mat B, MatStructure structure)
   PetscCall(AIJFmtStateGet(A, &from));
   PetscCall(AIJFmtStateGet(B, &to));
   if (from && to && structure == SAME_NONZERO_PATTERN && A->ops->copy == B->ops->copy &&
-      AIJFmtTruthGet(A, from).device_csr)
+      AIJFmtPlacesGet(A, from).device_csr)
     PetscCall(SamePattern(A, from, B, &device));
   if (device) PetscCall(AIJFmtDeviceCsrDecide(B, to, "MatCopy()", AIJFMT_WANTS, &device));
   if (!device) {
@@ -456,7 +456,8 @@ PetscErrorCode MatZeroEntries_SeqAIJFmt(Mat A)
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && !AIJFmtTruthGet(A, s).host && !s->keeps_host) AIJFmtAs(A, AIJFMT_PARENT_CUDA, s->parent->seq.zeroentries(A));
+  if (s && !AIJFmtPlacesGet(A, s).host && !s->keeps_host)
+    AIJFmtAs(A, AIJFMT_PARENT_CUDA, s->parent->seq.zeroentries(A));
   else {
     AIJFmtHost(zeroentries, A);
     AIJFmtParentCsrStale(A);

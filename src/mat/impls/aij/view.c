@@ -31,17 +31,21 @@ static void AddMemory(MatAIJFmtInfo *info, const SpmvPlan *plan)
 /* Where the current values are, and how many bytes the CUDA parent has on the device */
 static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
 {
-  const AIJFmtTruth truth = AIJFmtTruthGet(A, s);
-  SpmvPattern       pattern;
+  const AIJFmtPlaces places = AIJFmtPlacesGet(A, s);
+  SpmvPattern        pattern;
 
   PetscFunctionBegin;
-  info->blocks_values_on_host += truth.host ? 1 : 0;
-  info->blocks_values_on_gpu += truth.device_csr ? 1 : 0;
-  info->blocks_values_packed += truth.plan ? 1 : 0;
+  info->blocks_values_on_host += places.host ? 1 : 0;
+  info->blocks_values_on_gpu += places.device_csr ? 1 : 0;
+  info->blocks_values_packed += places.plan ? 1 : 0;
   /* device_csr_used is not set if MatSetValuesCOO() made the CSR while the block was of the parent type */
-  if (!s->device_csr_used && !truth.device_csr) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtHostPatternGet(A, &pattern));
-  info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
+  if (!s->device_csr_used && !places.device_csr && !s->shared_columns) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtHostPatternGet(A, &pattern)); /* which the factor of a matrix does not have */
+  if (s->device_csr_used || places.device_csr)
+    info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
+  if (s->shared_columns && pattern.col == s->shared_columns)
+    info->shared_csr_bytes +=
+        (PetscLogDouble)pattern.nnz * (sizeof(PetscInt) + (AIJFmtIsOverCuda(s) ? 0 : sizeof(PetscScalar)));
   PetscCall(AIJFmtHostPatternRestore(A, &pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,10 +83,10 @@ static PetscErrorCode InfoLocal(Mat A, MatAIJFmtInfo *info)
   }
   PetscCall(AIJFmtBlocksGet(A, blocks));
   for (int b = 0; b < 2; b++) {
-    Mat_AIJFmt *inner = NULL;
+    Mat_AIJFmt *of_block = NULL;
 
-    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &inner));
-    if (inner) PetscCall(InfoAccumulate_AIJFmt(info, blocks[b], inner));
+    if (blocks[b]) PetscCall(AIJFmtStateGet(blocks[b], &of_block));
+    if (of_block) PetscCall(InfoAccumulate_AIJFmt(info, blocks[b], of_block));
   }
   AddCounters(info, &s->info);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,6 +234,8 @@ static void TotalsPrint_AIJFmt(const MatAIJFmtInfo *info, LinePrinter *p)
     if (info->device_csr_bytes > 0)
       LinePrint(p, "CSR on the GPU besides: %.0f bytes, with the values of %.0f blocks", info->device_csr_bytes,
                 info->blocks_values_on_gpu);
+    if (info->shared_csr_bytes > 0)
+      LinePrint(p, "CSR in memory that the host and the GPU share: %.0f bytes", info->shared_csr_bytes);
   } else if (info->blocks_declined == 0) LinePrint(p, "not packed yet: the first product does it");
   LinePrint(p, "conversions: %.0f in %.2e s, refreshes of values: %.0f in %.2e s", info->conversions,
             info->convert_time, info->refreshes, info->refresh_time);
@@ -277,14 +283,14 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
 {
   static const char *const names[]                               = {"diagonal", "off-diagonal"};
   char                     why[AIJFMT_WHY_COO][SPMV_MESSAGE_MAX] = {""};
-  Mat_AIJFmt              *outer;
+  Mat_AIJFmt              *of_matrix;
   Mat                      blocks[2];
   MPI_Comm                 comm;
   PetscMPIInt              rank;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatView()", &outer));
-  for (int i = 0; i < AIJFMT_WHY_COO; i++) PetscCall(PetscStrncpy(why[i], outer->why[i], sizeof why[i]));
+  PetscCall(AIJFmtStateRequire(A, "MatView()", &of_matrix));
+  for (int i = 0; i < AIJFMT_WHY_COO; i++) PetscCall(PetscStrncpy(why[i], of_matrix->why[i], sizeof why[i]));
   PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(AIJFmtBlocksGet(A, blocks));
@@ -314,12 +320,12 @@ static PetscErrorCode PrintBlocks(Mat A, PetscBool all, LinePrinter *p)
 /* What a matrix that keeps PETSc's name adds to the program's own view of it, once it is in use */
 static void PrintOneLine(const MatAIJFmtInfo *info, LinePrinter *p)
 {
-  const double products = info->products + info->products_transposed,
-               others   = info->fallbacks + info->fallbacks_transposed;
+  const double products  = info->products + info->products_transposed,
+               by_parent = info->fallbacks + info->fallbacks_transposed;
 
-  if (products + others > 0)
+  if (products + by_parent > 0)
     LinePrint(p, "packed by petscpack: %.0f of %.0f blocks, %.0f on the GPU; products: %.0f, by the parent type: %.0f",
-              info->blocks_converted, info->blocks, info->blocks_on_gpu, products, others);
+              info->blocks_converted, info->blocks, info->blocks_on_gpu, products, by_parent);
 }
 
 PetscErrorCode MatView_AIJFmt(Mat A, PetscViewer viewer)

@@ -61,7 +61,8 @@ static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *
 static SpmvStatus AllocateValues(AIJFmtCoo *coo)
 {
   void **const array[] = {&coo->there[0], &coo->there[1]};
-  SpmvStatus   status = spmv_alloc_arrays(&coo->exec, 2, coo->bytes, "values for other processes", array, &coo->values);
+  SpmvStatus   status =
+      spmv_alloc_arrays(&coo->exec, SPMV_DEVICE, 2, coo->bytes, "values for other processes", array, &coo->values);
 
   for (int way = 0; way < 2 && !status; way++)
     if (coo->bytes[way] > 0) status = spmv_pinned_alloc(&coo->exec, coo->bytes[way], &coo->here[way]);
@@ -75,7 +76,7 @@ static SpmvStatus CooPartUpload_AIJFmt(AIJFmtCoo *coo, SpmvCooPart *part, void *
   const void   *from[]  = {part->i, part->j};
   void         *to[2]   = {NULL};
   void **const  array[] = {&to[0], &to[1]};
-  SpmvStatus    status  = spmv_alloc_arrays(&coo->exec, 2, both, "COO list", array, block);
+  SpmvStatus    status  = spmv_alloc_arrays(&coo->exec, SPMV_DEVICE, 2, both, "COO list", array, block);
 
   for (int a = 0; a < 2 && !status && bytes > 0; a++)
     status = spmv_copy(to[a], coo->exec.space, from[a], SPMV_HOST, bytes, &coo->exec);
@@ -104,7 +105,7 @@ static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo,
   status        = CooPartUpload_AIJFmt(coo, &there.part[1], &block);
   for (there.outside = 0; there.outside < 2 && !status; there.outside++)
     status = spmv_coo_create(&there, &coo->exec, &coo->block[there.outside]);
-  spmv_exec_free(&coo->exec, coo->exec.space, block);
+  spmv_scratch_free(&coo->exec, coo->exec.space, block);
   if (!status) status = AllocateValues(coo);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscFree2(i2, j2));
@@ -140,7 +141,7 @@ static PetscErrorCode CooSort_MPIAIJFmt(Mat A, Mat_AIJFmt *s, PetscCount n, cons
   }
   PetscCall(FindOthers(A, s, &list, *coo, reason));
   if (!reason[0]) PetscCall(SortBlocks(A, &list, *coo, reason));
-  spmv_exec_free(&(*coo)->exec, SPMV_DEVICE, block);
+  spmv_scratch_free(&(*coo)->exec, SPMV_DEVICE, block);
   if (reason[0]) PetscCall(AIJFmtCooFree(coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -99,16 +99,16 @@ PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, const AIJF
   const PetscInt *number, *needed;
   SpmvPattern     local;
   AIJFmtGhostRows g;
-  Mat             others;
+  Mat             off_diagonal;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
   *ghost = g;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &others, &needed));
-  PetscCall(PetscPackNeighboursFromOwners(B->rmap, others->cmap->n, needed, &g->rows, &g->row));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off_diagonal, &needed));
+  PetscCall(PetscPackNeighboursFromOwners(B->rmap, off_diagonal->cmap->n, needed, &g->rows, &g->row));
   PetscCall(AIJFmtHostPatternGet(B_l, &local));
   PetscCall(ISGetIndices(columns, &number));
-  PetscCall(GhostPatternMake(g, others->cmap->n, B->cmap->N, row, &local, number));
+  PetscCall(GhostPatternMake(g, off_diagonal->cmap->n, B->cmap->N, row, &local, number));
   PetscCall(ISRestoreIndices(columns, &number));
   PetscCall(AIJFmtHostPatternRestore(B_l, &local));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -145,7 +145,7 @@ static PetscErrorCode GhostPack(AIJFmtGhostRows g, Mat B_l, SpmvExec *exec, Pets
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(B_l, "MatProduct", &s));
   if (GhostSent(g) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtTruthGet(B_l, s).device_csr) {
+  if (AIJFmtPlacesGet(B_l, s).device_csr) {
     PetscCall(AIJFmtArraysGet(B_l, AIJFMT_VALUES, AIJFMT_READ, exec, &a, &status));
     if (!status) status = PackThere(g, a.csr.values, exec, packed);
     PetscCall(AIJFmtArraysRestore(B_l, exec, &a, NULL));

@@ -19,7 +19,7 @@
 #include "parallel/processes.h"
 
 /* Sequential matrices that are multiplied, and the results of the steps, which may be multiplied again */
-typedef enum { A_DIAGONAL, A_OTHERS, A_LOCAL, B_LOCAL, B_GHOST, MATRICES, RESULT = MATRICES } Operand;
+typedef enum { A_DIAGONAL, A_OFF_DIAGONAL, A_LOCAL, B_LOCAL, B_GHOST, MATRICES, RESULT = MATRICES } Operand;
 
 enum { STEPS = 3, OPERANDS = MATRICES + STEPS };
 
@@ -42,13 +42,13 @@ typedef struct {
 static const Recipe recipes[] = {
     {MATPRODUCT_AB,
      2,
-     {{SPMV_SPGEMM_AB, A_DIAGONAL, B_LOCAL, PETSC_TRUE}, {SPMV_SPGEMM_AB, A_OTHERS, B_GHOST, PETSC_TRUE}},
+     {{SPMV_SPGEMM_AB, A_DIAGONAL, B_LOCAL, PETSC_TRUE}, {SPMV_SPGEMM_AB, A_OFF_DIAGONAL, B_GHOST, PETSC_TRUE}},
      MATRICES},
     {MATPRODUCT_AtB, 1, {{SPMV_SPGEMM_ATB, A_LOCAL, B_LOCAL, PETSC_TRUE}}, A_LOCAL},
     {MATPRODUCT_PtAP,
      3,
      {{SPMV_SPGEMM_PTAP, A_DIAGONAL, B_LOCAL, PETSC_TRUE},
-      {SPMV_SPGEMM_AB, A_OTHERS, B_GHOST, PETSC_FALSE},
+      {SPMV_SPGEMM_AB, A_OFF_DIAGONAL, B_GHOST, PETSC_FALSE},
       {SPMV_SPGEMM_ATB, B_LOCAL, (Operand)(RESULT + 1), PETSC_TRUE}},
      B_LOCAL}};
 
@@ -169,7 +169,7 @@ static PetscErrorCode MatricesFill(Mat C, Data *d)
 static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
 {
   PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, &matrix[A_DIAGONAL], &matrix[A_OTHERS], NULL));
+  PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, &matrix[A_DIAGONAL], &matrix[A_OFF_DIAGONAL], NULL));
   matrix[A_LOCAL] = d->local[0];
   matrix[B_LOCAL] = d->local[1];
   matrix[B_GHOST] = AIJFmtGhostRowsMatrix(d->ghost);

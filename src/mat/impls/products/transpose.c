@@ -43,7 +43,7 @@ static PetscErrorCode TransposeWhyHost(Mat A, const Mat_AIJFmt *s, const Transpo
   Mat_AIJFmt *t      = NULL;
 
   PetscFunctionBegin;
-  if (!s->parallel && !AIJFmtAsksDevice(s, from->all, AIJFmtTruthGet(A, s).device_csr))
+  if (!s->parallel && !AIJFmtAsksDevice(s, from->all, AIJFmtPlacesGet(A, s).device_csr))
     why = "the matrix is small, and its values are on the host";
   for (int b = 0; b < BLOCKS && from->block[b]; b++) {
     PetscCall(AIJFmtStateGet(from->block[b], &t));

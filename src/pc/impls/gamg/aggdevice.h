@@ -12,10 +12,10 @@
 */
 #pragma once
 
-#include <petsc/private/pcgamgimpl.h>
 #include <petscpack.h>
 #include <spmv_aggregate.h>
 #include "gamg.h"
+#include "sys/private.h"
 
 /* agg's own operations, called by ours */
 typedef struct {
@@ -50,10 +50,13 @@ typedef struct {
   char                reason[SPMV_MESSAGE_MAX]; /* returned in info.reason */
 } PC_AggDevice;
 
-/* aggdevice_create.c */
+/* aggdevice_state.c */
 PETSC_INTERN PetscErrorCode AggDevGet(PC, PC_AggDevice **);
+PETSC_INTERN PetscErrorCode AggDevCompose(PC, PC_AggDevice *);
 PETSC_INTERN PetscErrorCode AggDevForgetLevel(PC_AggDevice *);
 PETSC_INTERN PetscErrorCode AggDevForgetTentative(PC_AggDevice *);
+
+/* aggdevice_create.c */
 PETSC_INTERN PetscErrorCode AggDevRegister(void);
 
 /* aggdevice_options.c */

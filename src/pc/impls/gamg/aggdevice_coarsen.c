@@ -5,21 +5,20 @@
 */
 #include "aggdevice.h"
 #include "parallel/processes.h"
-#include "sys/private.h"
 
-/* The graph of a process: edges between its own vertices, and row pointers of the edges to other processes. Its arrays
-   are those that MatCreateGraph() left on the device, or those of the host matrix with a copy in the space of the
-   aggregates. */
+/* The graph of a process: edges between its own vertices, and row pointers of the edges to other processes, in the memory
+   where the aggregates are made */
 typedef struct {
-  Mat         mine, others; /* NULL: there is no matrix */
-  SpmvPattern host, host_others, here;
-  void       *block, *beyond; /* owns the copies */
+  Mat            block[2]; /* the matrices that MatCreateGraph() has made, or NULL */
+  AIJFmtArrays   a[2];     /* their patterns */
+  SpmvPattern    here;
+  const int32_t *beyond;
 } Graph;
 
 /* Reasons for agg that are known before any work; the same on all processes */
 PetscErrorCode AggDevWhyAgg(PC pc, const char **why)
 {
-  const PC_GAMG *gamg = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  const PC_GAMG *gamg = PetscPackGamg(pc);
   const char    *prefix;
   char           type[64];
   PetscBool      set, mis, misk;
@@ -65,62 +64,34 @@ static SpmvAggregateOptions OptionsOf(const PC_AggDevice *a, PetscInt level)
 
 /* ---- the graph ---- */
 
-static PetscErrorCode GraphOpen(const PC_AggDevice *a, Mat G, Graph *g)
+/* The graph is on the device if MatCreateGraph() has left it there */
+static PetscErrorCode GraphGet(PC_AggDevice *a, Mat G, Graph *g, SpmvStatus *status)
 {
   PetscMPIInt size;
   SpmvCsr     made;
 
   PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
   PetscCall(PetscMemzero(g, sizeof *g));
   if (a->graph) {
     spmv_graph_csr(a->graph, &made);
     g->here = made.pattern;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  g->mine = G;
+  g->block[0] = G;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)G), &size));
-  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(G, &g->mine, &g->others, NULL));
-  PetscCall(AIJFmtHostPatternGet(g->mine, &g->host));
-  if (g->others) PetscCall(AIJFmtHostPatternGet(g->others, &g->host_others));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(G, &g->block[0], &g->block[1], NULL));
+  for (int b = 0; b < 2 && g->block[b] && !*status; b++)
+    PetscCall(AIJFmtArraysGet(g->block[b], AIJFMT_PATTERN, AIJFMT_READ, &a->exec, &g->a[b], status));
+  g->here   = g->a[0].csr.pattern;
+  g->beyond = (const int32_t *)g->a[1].csr.pattern.row_ptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GraphClose(Graph *g, SpmvExec *exec)
+static PetscErrorCode GraphRestore(Graph *g, SpmvExec *exec)
 {
   PetscFunctionBegin;
-  spmv_exec_free(exec, exec->space, g->block);
-  spmv_exec_free(exec, exec->space, g->beyond);
-  if (g->mine) PetscCall(AIJFmtHostPatternRestore(g->mine, &g->host));
-  if (g->others) PetscCall(AIJFmtHostPatternRestore(g->others, &g->host_others));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies an array of the host to the space of exec */
-static SpmvStatus Copy(SpmvExec *exec, const void *from, int64_t bytes, void **to)
-{
-  SpmvStatus status = spmv_alloc(exec, exec->space, bytes, "graph of a level", to);
-
-  if (!status) status = spmv_copy(*to, exec->space, from, SPMV_HOST, bytes, exec);
-  return status ? status : spmv_stream_wait(exec);
-}
-
-/* Gets the arrays of the graph in the memory where the aggregates are made */
-static PetscErrorCode GraphPlace(Graph *g, SpmvExec *exec, const int32_t **beyond, SpmvStatus *status)
-{
-  SpmvCsr there;
-
-  PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
-  *beyond = NULL;
-  if (!g->mine) PetscFunctionReturn(PETSC_SUCCESS);
-  g->here = g->host;
-  *beyond = g->others ? (const int32_t *)g->host_others.row_ptr : NULL;
-  if (exec->space == SPMV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtUpload(exec, &g->host, NULL, AIJFMT_INDEX, &there, &g->block, status));
-  if (!*status) g->here = there.pattern;
-  if (!*status && g->others)
-    *status = Copy(exec, g->host_others.row_ptr, (g->host.rows + 1) * (int64_t)sizeof(PetscInt), &g->beyond);
-  *beyond = (const int32_t *)g->beyond;
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtArraysRestore(g->block[b], exec, &g->a[b], NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,7 +112,7 @@ static SpmvStatus Aggregate(PC_AggDevice *a, const Graph *g, const SpmvAggregate
 /* Leaves a reason if one of the processes cannot make aggregates */
 static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_MESSAGE_MAX])
 {
-  const PC_GAMG       *gamg    = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  const PC_GAMG       *gamg    = PetscPackGamg(pc);
   SpmvAggregateOptions options = OptionsOf(a, gamg->current_level);
   const char          *why_host;
   Graph                g;
@@ -151,10 +122,10 @@ static PetscErrorCode TryOurs(PC pc, PC_AggDevice *a, Mat G, char reason[SPMV_ME
   PetscCall(AIJFmtWhyHost(a->level, &why_host));
   spmv_exec_init(&a->exec, spmv_device_count(NULL) > 0 && !why_host ? SPMV_DEVICE : SPMV_HOST);
   if (a->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&a->exec));
-  PetscCall(GraphOpen(a, G, &g));
-  PetscCall(GraphPlace(&g, &a->exec, &options.beyond, &status));
+  PetscCall(GraphGet(a, G, &g, &status));
+  options.beyond = g.beyond;
   if (!status) status = Aggregate(a, &g, &options);
-  PetscCall(GraphClose(&g, &a->exec));
+  PetscCall(GraphRestore(&g, &a->exec));
   PetscCall(AIJFmtRefuse(&a->exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)G), reason));
   PetscFunctionReturn(PETSC_SUCCESS);

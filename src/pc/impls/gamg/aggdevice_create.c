@@ -1,48 +1,8 @@
 /* aggdevice_create.c - the GAMG type aggdevice: agg with some operations replaced. agg is created by its name, because
    some libraries do not export PCCreateGAMG_AGG(). */
 #include "aggdevice.h"
-#include "sys/compose.h"
 
 PetscLogEvent AggDev_Coarsen, AggDev_Prolongator, AggDev_Smooth;
-
-static const char key[] = "petscpack_aggdevice";
-
-static PC_GAMG *GamgOf(PC pc) { return (PC_GAMG *)((PC_MG *)pc->data)->innerctx; }
-
-PetscErrorCode AggDevGet(PC pc, PC_AggDevice **a)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPackStateQuery((PetscObject)pc, key, (void **)a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AggDevForgetLevel(PC_AggDevice *a)
-{
-  PetscFunctionBegin;
-  spmv_exec_free(&a->exec, a->exec.space, a->aggregate);
-  a->aggregate = NULL;
-  a->ours      = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AggDevForgetTentative(PC_AggDevice *a)
-{
-  PetscFunctionBegin;
-  spmv_exec_free(&a->exec, a->exec.space, a->p0_block);
-  a->p0_block = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Free(void *context)
-{
-  PetscFunctionBegin;
-  PetscCall(AggDevForgetLevel((PC_AggDevice *)context));
-  PetscCall(AggDevForgetTentative((PC_AggDevice *)context));
-  spmv_graph_destroy(&((PC_AggDevice *)context)->graph);
-  PetscCall(PetscFree(context));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-AIJFMT_CONTAINER_DESTRUCTOR(Destructor, Free)
 
 /* ---- operations ---- */
 
@@ -71,9 +31,9 @@ static PetscErrorCode View(PC pc, PetscViewer viewer)
                                    "        aggdevice: levels coarsened on the device %" PetscInt_FMT
                                    ", on the host %" PetscInt_FMT ", by agg %" PetscInt_FMT
                                    "; prolongators smoothed on the device %" PetscInt_FMT
-                                   ", by blocks of processes %" PetscInt_FMT "\n",
+                                   ", by blocks of processes %" PetscInt_FMT ", by agg %" PetscInt_FMT "\n",
                                    a->info.levels_device, a->info.levels_host, a->info.levels_agg,
-                                   a->info.prolongators_device, a->info.prolongators_blocks));
+                                   a->info.prolongators_device, a->info.prolongators_blocks, a->info.prolongators_agg));
   if (a->info.reason[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "          last by agg: %s\n", a->info.reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,7 +48,7 @@ static PetscErrorCode Destroy(PC pc)
   destroy = a->agg.ops.destroy;
   PetscCall((*destroy)(pc));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAggDeviceGetInfo_C", NULL));
-  PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
+  PetscCall(AggDevCompose(pc, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,7 +94,7 @@ PetscErrorCode PCGAMGAggDeviceGetInfo(PC pc, PCGAMGAggDeviceInfo *info)
 
 static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
 {
-  struct _PCGAMGOps *ops = GamgOf(pc)->ops;
+  struct _PCGAMGOps *ops = PetscPackGamg(pc)->ops;
 
   PetscFunctionBegin;
   a->agg.ops          = *ops;
@@ -173,10 +133,13 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
 M*/
 static PetscErrorCode PCCreateGAMG_AggDevice(PC pc)
 {
-  PC_GAMG      *gamg = GamgOf(pc);
+  PC_GAMG      *gamg = PetscPackGamg(pc);
   PC_AggDevice *a;
+  PetscBool     fits;
 
   PetscFunctionBegin;
+  PetscCall(PetscPackGamgFits(&fits));
+  PetscCheck(fits, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "%s: use -pc_gamg_type agg", PETSCPACK_OTHER_MG);
   PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
   gamg->type = PCGAMGAGGDEVICE;
   PetscCall(PetscFree(gamg->gamg_type_name));
@@ -184,7 +147,7 @@ static PetscErrorCode PCCreateGAMG_AggDevice(PC pc)
   PetscCall(PetscNew(&a));
   spmv_exec_init(&a->exec, SPMV_HOST);
   a->info.reason = a->reason;
-  PetscCall(PetscPackStateCompose((PetscObject)pc, key, a, Destructor));
+  PetscCall(AggDevCompose(pc, a));
   PetscCall(Replace(pc, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

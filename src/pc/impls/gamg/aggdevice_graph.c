@@ -8,7 +8,7 @@
 /* Whether only coarsen() reads the graph, so that it needs no matrix */
 static PetscErrorCode Stays(PC pc, Mat A, PetscBool *stays)
 {
-  const PC_GAMG *gamg = (const PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  const PC_GAMG *gamg = PetscPackGamg(pc);
   const char    *why  = NULL, *why_host;
   PetscMPIInt    size;
 

@@ -53,7 +53,7 @@ static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, Sp
     status = spmv_tentative(t, p->block, p->block + p->bytes[0], p->block + p->bytes[0] + p->bytes[1],
                             p->block + p->bytes[0] + p->bytes[1] + p->bytes[2], exec);
   if (!status) status = spmv_stream_wait(exec);
-  spmv_exec_free(exec, exec->space, copy);
+  spmv_scratch_free(exec, exec->space, copy);
   return status;
 }
 
@@ -64,7 +64,7 @@ static SpmvStatus GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
   void         *memory;
   SpmvStatus    status;
 
-  spmv_exec_free(&a->exec, a->exec.space, p->block);
+  spmv_scratch_free(&a->exec, a->exec.space, p->block);
   p->block = NULL;
   status   = spmv_alloc(&a->exec, SPMV_HOST, bytes, "aggregates", &memory);
   if (status) return status;
@@ -74,7 +74,7 @@ static SpmvStatus GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
     spmv_exec_free(&a->exec, SPMV_HOST, memory);
     return status;
   }
-  spmv_exec_free(&a->exec, SPMV_DEVICE, a->aggregate);
+  spmv_scratch_free(&a->exec, SPMV_DEVICE, a->aggregate);
   a->aggregate = (int32_t *)memory;
   t->aggregate = a->aggregate;
   a->info.levels_device--;
@@ -125,7 +125,7 @@ static PetscErrorCode FreeAll(PC_AggDevice *a, Tentative *p)
 {
   PetscFunctionBegin;
   if (p->host != p->block) PetscCall(PetscFree(p->host));
-  spmv_exec_free(&a->exec, a->exec.space, p->block);
+  spmv_scratch_free(&a->exec, a->exec.space, p->block);
   p->block = NULL;
   p->host  = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -184,8 +184,9 @@ static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBo
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  *stays = size == 1 && a->exec.space == SPMV_DEVICE && a->options.smooths > 0 && !AIJFmtGamgFilters(pc) ? PETSC_TRUE
-                                                                                                         : PETSC_FALSE;
+  *stays = size == 1 && a->exec.space == SPMV_DEVICE && a->options.smooths > 0 && !AIJFmtGamgFilters(PetscPackGamg(pc))
+               ? PETSC_TRUE
+               : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,7 +269,7 @@ static PetscErrorCode ToMatrix(PC_AggDevice *a, Mat A, Tentative *p, PetscInt co
 
 static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
 {
-  PC_GAMG       *gamg    = (PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  PC_GAMG       *gamg    = PetscPackGamg(pc);
   const PetscInt columns = gamg->data_cell_cols;
   Tentative      p       = {.block = NULL};
   PetscInt       block_size;

@@ -84,7 +84,7 @@ PetscErrorCode AggDevLargestGet(PC pc, Mat A, PetscReal *largest)
 static void SmoothedFree(Smoothed *p, SpmvExec *exec)
 {
   spmv_spgemm_destroy(&p->product);
-  spmv_exec_free(exec, SPMV_DEVICE, p->values);
+  spmv_scratch_free(exec, SPMV_DEVICE, p->values);
   p->values = NULL;
 }
 
@@ -172,6 +172,26 @@ static PetscErrorCode SmoothThere(PC pc, PC_AggDevice *a, Mat A, Mat P, char rea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* agg smooths a prolongator; why: "" if the level is not on the GPU */
+static PetscErrorCode SmoothByAgg(PC pc, PC_AggDevice *a, Mat A, Mat *P, const char why[])
+{
+  PetscFunctionBegin;
+  if (a->options.smooths > 0) a->info.prolongators_agg++;
+  if (a->options.smooths > 0 && why[0]) {
+    PetscCall(PetscInfo(pc, "a prolongator smoothed by agg: %s\n", why));
+    PetscCall(PetscStrncpy(a->reason, why, sizeof a->reason));
+  }
+  PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char *WhyMatrix(PC pc, const PC_AggDevice *a)
+{
+  if (!a->ours || a->exec.space == SPMV_HOST) return "";
+  if (AIJFmtGamgFilters(PetscPackGamg(pc))) return "the filter of prolongators is agg's";
+  return "several processes smooth on the GPU if there is one step, and P0 has no row of another process";
+}
+
 /* If P0 is on the device, *P has only its sizes; otherwise *P is P0 */
 PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
 {
@@ -183,7 +203,7 @@ PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
   PetscCall(AggDevGet(pc, &a));
   if (!a->p0_block) PetscCall(AggDevSmoothsBlocks(pc, a, *P, &blocks));
   if (!a->p0_block && !blocks) {
-    PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
+    PetscCall(SmoothByAgg(pc, a, A, P, WhyMatrix(pc, a)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(AggDev_Smooth, pc, A, 0, 0));
@@ -191,9 +211,7 @@ PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
   else PetscCall(SmoothThere(pc, a, A, *P, reason));
   PetscCall(PetscLogEventEnd(AggDev_Smooth, pc, A, 0, 0));
   if (reason[0]) {
-    PetscCall(PetscInfo(pc, "a prolongator smoothed by agg: %s\n", reason));
-    PetscCall(PetscStrncpy(a->reason, reason, sizeof a->reason));
-    PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
+    PetscCall(SmoothByAgg(pc, a, A, P, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!blocks) a->info.prolongators_device++;

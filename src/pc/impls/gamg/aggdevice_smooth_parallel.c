@@ -14,7 +14,8 @@ PetscErrorCode AggDevSmoothsBlocks(PC pc, const PC_AggDevice *a, Mat P0, PetscBo
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)P0, MATMPIAIJ, &parallel));
-  *smooths = a->p0_local && parallel && a->options.smooths == 1 && !AIJFmtGamgFilters(pc) ? PETSC_TRUE : PETSC_FALSE;
+  *smooths = a->p0_local && parallel && a->options.smooths == 1 && !AIJFmtGamgFilters(PetscPackGamg(pc)) ? PETSC_TRUE
+                                                                                                         : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

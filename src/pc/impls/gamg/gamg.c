@@ -10,9 +10,9 @@
 */
 #include "gamg.h"
 #include "mat/impls/aij/aijfmt.h"
+#include "sys/private.h"
 
 #if AIJFMT_STRUCTURE_ONLY_SQUARE
-  #include <petsc/private/pcgamgimpl.h>
 
 typedef PetscErrorCode Coarsen(PC, Mat *, PetscCoarsenData **);
 
@@ -31,7 +31,7 @@ static PetscErrorCode WantsPattern(const PC_GAMG *gamg, Mat G, PetscBool *wants)
 
 static PetscErrorCode PCGAMGCoarsen_AIJFmt(PC pc, Mat *G, PetscCoarsenData **aggregates)
 {
-  PC_GAMG        *gamg    = (PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  PC_GAMG        *gamg    = PetscPackGamg(pc);
   const PetscBool use     = gamg->use_aggs_in_asm;
   const PetscInt  hem     = gamg->asm_hem_aggs;
   PetscBool       pattern = PETSC_FALSE;
@@ -57,14 +57,15 @@ PetscErrorCode AIJFmtGamgWatch(PC pc)
 {
   PC_GAMG   *gamg;
   PCGAMGType type;
-  PetscBool  is_gamg, is_agg;
+  PetscBool  is_gamg, is_agg, fits;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_gamg, PCGAMG, PCGAMGDEVICE, ""));
-  if (!is_gamg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackIsGamg(pc, &is_gamg));
+  if (is_gamg) PetscCall(PetscPackGamgFits(&fits));
+  if (!is_gamg || !fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGAMGGetType(pc, &type));
   PetscCall(PetscStrcmp(type, PCGAMGAGG, &is_agg));
-  gamg = (PC_GAMG *)((PC_MG *)pc->data)->innerctx;
+  gamg = PetscPackGamg(pc);
   if (!is_agg || gamg->ops->coarsen == PCGAMGCoarsen_AIJFmt) PetscFunctionReturn(PETSC_SUCCESS);
   aijfmt_process.gamg_coarsen = (AIJFmtFunction)gamg->ops->coarsen;
   gamg->ops->coarsen          = PCGAMGCoarsen_AIJFmt;

@@ -80,7 +80,7 @@ PetscErrorCode AIJFmtGraphSourceToHost(Mat A, AIJFmtGraphSource *from)
 PetscErrorCode AIJFmtGraphSourceRestore(Mat A, AIJFmtGraphSource *from)
 {
   PetscFunctionBegin;
-  spmv_exec_free(&from->exec, from->exec.space, from->group);
+  spmv_scratch_free(&from->exec, from->exec.space, from->group);
   from->group = NULL;
   PetscCall(AIJFmtArraysRestore(A, &from->exec, &from->a, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,15 +100,13 @@ SpmvStatus AIJFmtGraphLookAtBlocks(AIJFmtGraphSource *from, PetscInt bs, PetscBo
 
 /* ---- the graph as a matrix ---- */
 
-/* Copies columns and values of a graph into its preallocated block */
-static PetscErrorCode FillBlock(Mat block, const SpmvCsr *g, SpmvExec *exec)
+static PetscErrorCode FillValues(Mat block, const SpmvCsr *g, SpmvExec *exec)
 {
   const int64_t bytes = g->pattern.nnz * (int64_t)sizeof(PetscScalar);
   PetscScalar  *values;
   SpmvStatus    status;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtColumnsFetch(exec, &g->pattern, block));
   PetscCall(MatSeqAIJGetArrayWrite(block, &values));
   status = spmv_copy(values, SPMV_HOST, g->values, g->values_space, bytes, exec);
   if (!status) status = spmv_stream_wait(exec);
@@ -137,9 +135,27 @@ PetscErrorCode AIJFmtGraphCreateLike(Mat A, PetscInt rows, Mat *graph)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Preallocates both blocks of a parallel graph and copies columns and values into them */
+static PetscErrorCode AssembleParallel(AIJFmtGraphParts *p, Mat G, const SpmvCsr csr[2], SpmvExec *const exec[2])
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtLengthsFetch(exec[b], &csr[b].pattern, &p->lengths[b]));
+  PetscCall(MatMPIAIJSetPreallocation(G, 0, p->lengths[0], 0, p->lengths[1]));
+  PetscCall(AIJFmtBlocksGet(G, blocks));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(AIJFmtColumnsFetch(exec[b], &csr[b].pattern, blocks[b]));
+    PetscCall(FillValues(blocks[b], &csr[b], exec[b]));
+  }
+  PetscCall(AIJFmtAssembleBlocks(G));
+  PetscCall(AIJFmtBlocksGet(G, blocks)); /* the assembly may have replaced the second */
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtPatternIsRight(blocks[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G)
 {
-  Mat       blocks[2] = {G, NULL};
   SpmvCsr   csr[2];
   SpmvExec *exec[2];
 
@@ -148,15 +164,12 @@ PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G)
     if (p->graph[b]) spmv_graph_csr(p->graph[b], &csr[b]);
     else csr[b] = *p->others;
     exec[b] = &p->source[p->graph[b] ? b : 0].exec;
-    PetscCall(AIJFmtLengthsFetch(exec[b], &csr[b].pattern, &p->lengths[b]));
   }
-  if (p->count == 1) PetscCall(MatSeqAIJSetPreallocation(G, 0, p->lengths[0]));
+  if (p->count > 1) PetscCall(AssembleParallel(p, G, csr, exec));
   else {
-    PetscCall(MatMPIAIJSetPreallocation(G, 0, p->lengths[0], 0, p->lengths[1]));
-    PetscCall(AIJFmtBlocksGet(G, blocks));
+    PetscCall(AIJFmtPatternFromDevice(G, &csr[0].pattern, exec[0]));
+    PetscCall(FillValues(G, &csr[0], exec[0]));
   }
-  for (int b = 0; b < p->count; b++) PetscCall(FillBlock(blocks[b], &csr[b], exec[b]));
-  PetscCall(AIJFmtAssembleBlocks(G));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,20 +3,21 @@
   parent's name (see petsc_names.c). While PCGAMG sets up, copies of matrices in device memory are kept.
 */
 #include "gamg.h"
+#include "sys/private.h"
 #include "mat/impls/aij/aijfmt.h"
 #include <petsc/private/pcimpl.h>
 
 static AIJFmtWrapped wrapped[] = {{.type = PCCP}, {.type = PCTFS}, {.type = PCILU}, {.type = PCGAMG}};
 enum { PCS = PETSC_STATIC_ARRAY_LENGTH(wrapped) };
 
-/* PCGAMGDEVICE calls the operations of PCGAMG */
+/* Types that derive from PCGAMG call its operations */
 static PetscErrorCode PCNamesFind_AIJFmt(PC pc, AIJFmtWrapped **row)
 {
-  PetscBool same;
+  PetscBool is_gamg;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCGAMGDEVICE, &same));
-  PetscCall(AIJFmtWrappedFind(wrapped, PCS, same ? PCGAMG : ((PetscObject)pc)->type_name, row));
+  PetscCall(PetscPackIsGamg(pc, &is_gamg));
+  PetscCall(AIJFmtWrappedFind(wrapped, PCS, is_gamg ? PCGAMG : ((PetscObject)pc)->type_name, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,7 +35,7 @@ static PetscErrorCode NeedsHostName(PC pc, PetscBool *needs)
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(pc->pmat, &s));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &is_ilu));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_gamg, PCGAMG, PCGAMGDEVICE, ""));
+  PetscCall(PetscPackIsGamg(pc, &is_gamg));
   *needs = s ? PETSC_TRUE : PETSC_FALSE;
   if (!s || !(is_ilu || is_gamg)) PetscFunctionReturn(PETSC_SUCCESS);
   if (is_ilu) {
@@ -60,7 +61,7 @@ static PetscErrorCode PCSetUp_AIJFmt(PC pc)
   PetscCall(AIJFmtGamgWatch(pc));
   PetscCall(NeedsHostName(pc, &needs));
   if (needs) PetscCall(AIJFmtNameGuardBegin(pc->pmat, AIJFMT_PARENT_HOST, &guard));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_gamg, PCGAMG, PCGAMGDEVICE, ""));
+  PetscCall(PetscPackIsGamg(pc, &is_gamg));
   if (is_gamg) AIJFmtCopiesBegin();
   error = ((PCStep *)row->operation)(pc);
   if (is_gamg) AIJFmtCopiesEnd();

@@ -8,18 +8,23 @@
 PetscErrorCode MGDevIsHierarchy(PC pc, PetscBool *is)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCMG, PCGAMG, PCMGDEVICE, PCGAMGDEVICE, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, is));
+  if (*is) PetscCall(PetscPackIsGamg(pc, is)); /* hypre's own, or a gamgdevice of that name */
+  else PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCMG, PCGAMG, PCMGDEVICE, PCGAMGDEVICE, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What no smoother needs to be known for */
 PetscErrorCode MGDevAcceptType(MGDevHierarchy h, PC pc)
 {
-  const PC_MG *mg  = (const PC_MG *)pc->data;
+  const PC_MG *mg  = PetscPackMG(pc);
   const char  *why = NULL;
+  PetscBool    fits;
 
   PetscFunctionBegin;
-  if (pc->failedreason) why = "the set-up of the preconditioner failed";
+  PetscCall(PetscPackMGFits(&fits));
+  if (!fits) why = PETSCPACK_OTHER_MG;
+  else if (pc->failedreason) why = "the set-up of the preconditioner failed";
   else if (!mg->levels) why = "multigrid without levels";
   else if (mg->am != PC_MG_MULTIPLICATIVE) why = "the multigrid is not multiplicative";
   else if (mg->compatibleRelaxation) why = "multigrid with compatible relaxation";
@@ -73,7 +78,7 @@ static PetscErrorCode WhySolver(KSP ksp, const char **why)
 static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool guess, MGDevSmoother *mine,
                                   char why[SPMV_MESSAGE_MAX])
 {
-  PC_MG_Levels **levels = ((const PC_MG *)pc->data)->levels;
+  PC_MG_Levels **levels = PetscPackMG(pc)->levels;
   const char    *fault  = NULL;
   PetscBool      known;
   Mat            A, of_smoother;
@@ -102,7 +107,7 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
 /* again: the cycle returns to this level, and continues with the iterate that it left there */
 static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, MGDevLevel *mine, char why[SPMV_MESSAGE_MAX])
 {
-  const PC_MG_Levels *level = ((const PC_MG *)pc->data)->levels[i];
+  const PC_MG_Levels *level = PetscPackMG(pc)->levels[i];
   Mat                 A;
 
   PetscFunctionBegin;
@@ -123,7 +128,7 @@ static PetscErrorCode WhyLevel(PC pc, PetscInt i, PetscBool again, MGDevLevel *m
 
 PetscErrorCode MGDevAccept(MGDevHierarchy h, PC pc)
 {
-  const PC_MG *mg = (const PC_MG *)pc->data;
+  const PC_MG *mg = PetscPackMG(pc);
   PetscInt     levels;
 
   PetscFunctionBegin;

@@ -23,7 +23,7 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
   PetscBool   only, factored, redundant, blocks;
   PetscInt    count = 0;
   PetscMPIInt size;
-  KSP        *inner, one;
+  KSP        *sub, one;
 
   PetscFunctionBegin;
   *direct = PETSC_FALSE;
@@ -40,8 +40,8 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
     PetscCall(PCRedundantGetKSP(ksp->pc, &one));
     PetscCall(IsDirect(one, direct));
   } else if (blocks) {
-    PetscCall(PCBJacobiGetSubKSP(ksp->pc, &count, NULL, &inner));
-    if (count == 1) PetscCall(IsDirect(inner[0], direct));
+    PetscCall(PCBJacobiGetSubKSP(ksp->pc, &count, NULL, &sub));
+    if (count == 1) PetscCall(IsDirect(sub[0], direct));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -242,7 +242,7 @@ static SpmvStatus CoarseFunction(void *ctx, const void *b, void *x, SpmvExec *ex
 /* A solver that the cycle calls must be set up, but nothing is taken from it */
 PetscErrorCode MGDevCoarseHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
 {
-  const KSP coarse = ((const PC_MG *)pc->data)->levels[0]->smoothd;
+  const KSP coarse = PetscPackMG(pc)->levels[0]->smoothd;
   PetscBool direct, same = PETSC_TRUE;
   MGDevKey  now;
   Mat       A;
@@ -262,7 +262,7 @@ PetscErrorCode MGDevCoarseHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
 /* Sets the coarsest level in options, and its number of rows */
 PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options)
 {
-  const PC_MG   *mg     = (const PC_MG *)pc->data;
+  const PC_MG   *mg     = PetscPackMG(pc);
   const PetscInt before = h->rows;
   PetscBool      direct;
   Mat            A;

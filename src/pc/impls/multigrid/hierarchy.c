@@ -104,13 +104,6 @@ PetscErrorCode MGDevHierarchyDestroy(MGDevHierarchy *hierarchy)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MGDevAgree(MGDevHierarchy h)
-{
-  PetscFunctionBegin;
-  if (h->several) PetscCall(PetscPackAgree(h->comm, h->reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Reads level i of PETSc's hierarchy, which is not the coarsest, into h->now */
 static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt i)
 {
@@ -134,7 +127,7 @@ static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
 /* Reads the current hierarchy of PETSc into h->now. Unused bytes are zero: CycleGet_MGDevice() compares by memcmp. */
 static PetscErrorCode HierarchyTake_MGDevice(MGDevHierarchy h, PC pc)
 {
-  const PC_MG      *mg      = (const PC_MG *)pc->data;
+  const PC_MG      *mg      = PetscPackMG(pc);
   SpmvCycleOptions *options = &h->now->options;
   const PetscInt    levels  = mg->levels[0]->levels;
 
@@ -211,7 +204,7 @@ static PetscErrorCode TakeAndMake(MGDevHierarchy h, PC pc)
    returns early, and new values reach M only there. */
 static PetscErrorCode SolversSetUp_MGDevice(PC pc)
 {
-  PC_MG_Levels **levels = ((const PC_MG *)pc->data)->levels;
+  PC_MG_Levels **levels = PetscPackMG(pc)->levels;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < levels[0]->levels; i++) {
@@ -250,7 +243,7 @@ static PetscErrorCode HierarchyRenew_MGDevice(MGDevHierarchy h, PC pc)
 /* Whether the cycle is that of an accepted hierarchy: compares everything that it was made from */
 static PetscErrorCode HierarchyHolds_MGDevice(MGDevHierarchy h, PC pc, PetscBool *holds)
 {
-  const PC_MG   *mg     = (const PC_MG *)pc->data;
+  const PC_MG   *mg     = PetscPackMG(pc);
   PC_MG_Levels **levels = mg->levels;
   PetscBool      single;
 
@@ -317,7 +310,7 @@ static int64_t LevelBytes(const MGDevLevel *level)
   const MGDevMatrix *const matrices[] = {&level->matrix, &level->interpolation, &level->restriction};
   int64_t bytes = level->down.point.bytes + level->up.point.bytes + level->down.rounded.bytes + level->up.rounded.bytes;
 
-  for (int m = 0; m < 3; m++) bytes += BlockBytes(&matrices[m]->block) + BlockBytes(&matrices[m]->others);
+  for (int m = 0; m < 3; m++) bytes += BlockBytes(&matrices[m]->block) + BlockBytes(&matrices[m]->ghost_columns);
   return bytes;
 }
 

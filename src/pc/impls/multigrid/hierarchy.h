@@ -13,9 +13,9 @@
 #pragma once
 
 #include <petsc/private/kspimpl.h>
-#include <petsc/private/pcmgimpl.h>
 #include "mgdevice.h"
 #include "parallel/processes.h"
+#include "sys/private.h"
 
 enum {
   MGDEV_STEPS_MAX = 64, /* of one smoother */
@@ -65,7 +65,7 @@ typedef struct {
 /* A matrix of the hierarchy. On several processes it has two blocks: the columns of this process, and the columns of
    other processes, whose entries the halo fetches. */
 typedef struct {
-  MGDevBlock    block, others;
+  MGDevBlock    block, ghost_columns;
   Mat           T; /* on several processes, products with the transpose use this matrix */
   PetscPackHalo halo;
   MGDevSeen     seen; /* the matrix for which plans, halo and T were made */
@@ -157,9 +157,6 @@ struct MGDevHierarchyStruct {
 PETSC_INTERN PetscErrorCode MGDevAcceptType(MGDevHierarchy, PC);
 PETSC_INTERN PetscErrorCode MGDevAccept(MGDevHierarchy, PC);
 
-/* hierarchy.c: after a step that may fail on one process, either all go on, or all have a reason not to. Collective. */
-PETSC_INTERN PetscErrorCode MGDevAgree(MGDevHierarchy);
-
 /* level_plans.c */
 PETSC_INTERN PetscErrorCode MGDevMatrixForget(MGDevHierarchy, MGDevMatrix *);
 PETSC_INTERN PetscErrorCode MGDevLevelPlans(MGDevHierarchy, PC_MG_Levels **, PetscInt i);
@@ -213,3 +210,11 @@ PETSC_INTERN void           MGDevRoundedFree(MGDevHierarchy, MGDevRoundedArray *
     PetscCall(AIJFmtRefuse((h)->exec, (call), (h)->reason));                                                           \
     if ((h)->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);                                                            \
   } while (0)
+
+/* Afterwards all processes have a reason, or none has. Collective. */
+static inline PetscErrorCode MGDevAgree(MGDevHierarchy h)
+{
+  PetscFunctionBegin;
+  if (h->several) PetscCall(PetscPackAgree(h->comm, h->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

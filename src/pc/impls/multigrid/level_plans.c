@@ -89,7 +89,7 @@ PetscErrorCode MGDevMatrixForget(MGDevHierarchy h, MGDevMatrix *m)
 {
   PetscFunctionBegin;
   BlockForget(h, &m->block);
-  BlockForget(h, &m->others);
+  BlockForget(h, &m->ghost_columns);
   PetscCall(ForgetPattern(h, m));
   m->seen.id = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,7 +159,7 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscBool       pattern = m->seen.id == ((PetscObject)A)->id && m->seen.pattern == A->nonzerostate;
   PetscBool       values  = pattern && m->seen.state == ((PetscObject)A)->state && m->T;
   const PetscInt *ghost;
-  Mat             mine, others;
+  Mat             diagonal, off_diagonal;
 
   PetscFunctionBegin;
   PetscCall(PetscPackAll(h->comm, &pattern));
@@ -169,11 +169,11 @@ static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   if (transposed && (!pattern || !values))
     PetscCall(MatTranspose(A, m->T ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->T));
   if (transposed) A = m->T;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &mine, &others, &ghost));
-  PetscCall(GetBlock(h, &m->block, mine, x, PETSC_FALSE));
-  if (!h->reason[0]) PetscCall(GetBlock(h, &m->others, others, x, PETSC_FALSE));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off_diagonal, &ghost));
+  PetscCall(GetBlock(h, &m->block, diagonal, x, PETSC_FALSE));
+  if (!h->reason[0]) PetscCall(GetBlock(h, &m->ghost_columns, off_diagonal, x, PETSC_FALSE));
   PetscCall(MGDevAgree(h));
-  if (!h->reason[0]) PetscCall(HaloGet_MGDevice(h, m, A, others->cmap->n, ghost));
+  if (!h->reason[0]) PetscCall(HaloGet_MGDevice(h, m, A, off_diagonal->cmap->n, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,14 +197,14 @@ static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
 static PetscErrorCode MatrixHolds_MGDevice(MGDevHierarchy h, const MGDevMatrix *m, Mat A, Vec x, PetscBool *hold)
 {
   const PetscInt *ghost;
-  Mat             mine, others;
+  Mat             diagonal, off_diagonal;
 
   PetscFunctionBegin;
   PetscCall(MatrixCompare_MGDevice(&m->seen, A, x, hold));
   if (!h->several || !*hold) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(m->T ? m->T : A, &mine, &others, &ghost));
-  PetscCall(MatrixCompare_MGDevice(&m->block.seen, mine, x, hold));
-  PetscCall(MatrixCompare_MGDevice(&m->others.seen, others, x, hold));
+  PetscCall(MatMPIAIJGetSeqAIJ(m->T ? m->T : A, &diagonal, &off_diagonal, &ghost));
+  PetscCall(MatrixCompare_MGDevice(&m->block.seen, diagonal, x, hold));
+  PetscCall(MatrixCompare_MGDevice(&m->ghost_columns.seen, off_diagonal, x, hold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,9 +253,9 @@ static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transp
   op->halo      = m->halo;
   op->ghosts    = PetscPackHaloGhosts(m->halo);
   if (!op->ghosts) return; /* no entries of other processes are needed */
-  op->ghost_plan = m->others.found.plan;
-  op->ghost_work = m->others.found.work;
-  serial[1]      = m->others.found.serial;
+  op->ghost_plan = m->ghost_columns.found.plan;
+  op->ghost_work = m->ghost_columns.found.work;
+  serial[1]      = m->ghost_columns.found.serial;
 }
 
 /* The matrices of level i, which is not the coarsest, as PETSc has them, and vectors of both levels */

@@ -62,11 +62,12 @@ typedef PetscErrorCode (*MGDevSolve)(KSP);
 PETSC_INTERN void           MGDevWatchesItself(MGDevSolve);
 PETSC_INTERN PetscErrorCode MGDevSolveWatched(KSP, MGDevSolve);
 
-/* pcsetup.c, pctypes.c: the PC types, each with a hierarchy of its own */
+/* pcsetup.c, pctypes.c, pchypre.c: the PC types, each with a hierarchy of its own */
 PETSC_INTERN PetscErrorCode MGDevOfPC(PC, MGDevHierarchy *, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MGDevTypesRegister(void);
 PETSC_INTERN PetscErrorCode MGDevReplaceMG(PetscBool);
 PETSC_INTERN PetscErrorCode MGDevReplaceGAMG(PetscBool);
+PETSC_INTERN PetscErrorCode MGDevReplaceHypre(PetscBool);
 
 /* For cycles that a solver has enqueued: MGDevLogCycles() logs their flops */
 PETSC_INTERN PetscLogEvent  MGDev_SetUp, MGDev_Cycle;

@@ -161,7 +161,7 @@ static PetscErrorCode EstimateRows(Mat B, Vec *fine, PetscReal *rows)
 
 static PetscErrorCode ScaleOpen(MGDevHierarchy h, Mat A, CoarseScale *s)
 {
-  PC_MG_Levels **levels = ((const PC_MG *)h->pc->data)->levels;
+  PC_MG_Levels **levels = PetscPackMG(h->pc)->levels;
   Mat            finer;
 
   PetscFunctionBegin;

@@ -181,7 +181,7 @@ static PetscErrorCode RichardsonCheck(RichardsonTest *test, PetscBool first, Vec
 static PetscErrorCode RichardsonIterate(PC pc, PC_MGDevice *s, Vec b, Vec x, Vec w, RichardsonTest *test, PetscInt its,
                                         PetscBool zero, PetscInt *done, PCRichardsonConvergedReason *reason)
 {
-  const PC_MG *mg  = (const PC_MG *)pc->data;
+  const PC_MG *mg  = PetscPackMG(pc);
   PetscBool    end = PETSC_FALSE;
   Mat          A;
 
@@ -214,7 +214,7 @@ PetscErrorCode PCApplyRichardson_MGDevice(PC pc, Vec b, Vec x, Vec w, PetscReal 
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, &petsc));
-  if (CycleServes_MGDevice(s) && ((const PC_MG *)pc->data)->cyclesperpcapply == 1)
+  if (CycleServes_MGDevice(s) && PetscPackMG(pc)->cyclesperpcapply == 1)
     PetscCall(RichardsonIterate(pc, s, b, x, w, &test, its, zero, done, reason));
   else {
     PetscCall(ByPetsc(s, "several cycles for each application, where Richardson's iteration takes one"));

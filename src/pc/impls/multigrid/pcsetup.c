@@ -73,7 +73,7 @@ static PetscErrorCode CycleCompare_MGDevice(PC pc, PC_MGDevice *s, Vec b, Vec x,
    memory if PETSc's vectors are on the GPU. */
 static PetscErrorCode HierarchyPrepare(PC pc, PC_MGDevice *s)
 {
-  const PC_MG *mg                    = (const PC_MG *)pc->data;
+  const PC_MG *mg                    = PetscPackMG(pc);
   char         why[SPMV_MESSAGE_MAX] = "";
   Vec          b, x;
   Mat          A;
@@ -104,11 +104,13 @@ static void TakeRichardson(PC pc, PC_MGDevice *s)
 /* The state of the values on the finest level, whose matrix PCSetUp() may not check */
 static PetscErrorCode FinestState(PC pc, PetscObjectState *state)
 {
-  const PC_MG *mg = (const PC_MG *)pc->data;
+  const PC_MG *mg = PetscPackMG(pc);
   Mat          A  = NULL;
+  PetscBool    fits;
 
   PetscFunctionBegin;
-  if (mg->levels) PetscCall(MGDevLevelMatrix(mg->levels[mg->levels[0]->levels - 1], &A));
+  PetscCall(PetscPackMGFits(&fits));
+  if (fits && mg->levels) PetscCall(MGDevLevelMatrix(mg->levels[mg->levels[0]->levels - 1], &A));
   *state = A ? ((PetscObject)A)->state : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

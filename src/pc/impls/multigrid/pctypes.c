@@ -12,77 +12,21 @@
 /* PETSc's creators, looked up by type name before these names can be replaced */
 static PetscErrorCode (*create_mg)(PC) = NULL, (*create_gamg)(PC) = NULL;
 
-static const char key[] = "petscpack_mgdevice";
-
-static PetscErrorCode PCSetFromOptions_MGDevice(PC, AIJFmtOptionItems);
 static PetscErrorCode PCReset_MGDevice(PC);
-static PetscErrorCode PCDestroy_MGDevice(PC);
 
-/* applyrichardson is missing here, because PCMGSetType() overwrites it: each set-up installs ours again */
-static const struct _PCOps ours = {.setup          = PCSetUp_MGDevice,
-                                   .setfromoptions = PCSetFromOptions_MGDevice,
-                                   .presolve       = PCPreSolve_MGDevice,
-                                   .apply          = PCApply_MGDevice,
-                                   .applytranspose = PCApplyTranspose_MGDevice,
-                                   .matapply       = PCMatApply_MGDevice,
-                                   .view           = PCView_MGDevice,
-                                   .reset          = PCReset_MGDevice,
-                                   .destroy        = PCDestroy_MGDevice};
-#define EACH_OPERATION(DO)                                                                                             \
-  DO(setup) DO(setfromoptions) DO(presolve) DO(apply) DO(applytranspose) DO(matapply) DO(view) DO(reset) DO(destroy)
+/* PCMGSetType() overwrites applyrichardson: each set-up installs ours again */
+static const struct _PCOps ours = {.setup           = PCSetUp_MGDevice,
+                                   .applyrichardson = PCApplyRichardson_MGDevice,
+                                   .setfromoptions  = PCSetFromOptions_MGDevice,
+                                   .presolve        = PCPreSolve_MGDevice,
+                                   .apply           = PCApply_MGDevice,
+                                   .applytranspose  = PCApplyTranspose_MGDevice,
+                                   .matapply        = PCMatApply_MGDevice,
+                                   .view            = PCView_MGDevice,
+                                   .reset           = PCReset_MGDevice,
+                                   .destroy         = PCDestroy_MGDevice};
 
-static PetscErrorCode GiveBack(PC pc, const PC_MGDevice *s)
-{
-  struct _PCOps *ops = pc->ops;
-
-  PetscFunctionBegin;
-#define DO(operation)                                                                                                  \
-  if (ops->operation == ours.operation) ops->operation = s->parent.operation;
-  EACH_OPERATION(DO)
-#undef DO
-  if (ops->applyrichardson == PCApplyRichardson_MGDevice) ops->applyrichardson = s->parent.applyrichardson;
-  PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MGDevStateGet(PC pc, PC_MGDevice **s, const struct _PCOps **petsc)
-{
-  PetscFunctionBegin;
-  if (petsc) *petsc = pc->ops; /* gcc does not see that callers stop at an error */
-  PetscCall(PetscPackStateQuery((PetscObject)pc, key, (void **)s));
-  if (*s && pc->ops->setup != ours.setup) {
-    PetscCall(GiveBack(pc, *s));
-    *s = NULL;
-  }
-  if (petsc && *s) *petsc = &(*s)->parent;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Frees the data on the device; keeps counters. Collective. */
-PetscErrorCode MGDevStateForget(PC_MGDevice *s)
-{
-  PetscFunctionBegin;
-  s->serves = PETSC_FALSE;
-  AIJFmtVectorFree(s->hierarchy->exec, &s->b);
-  AIJFmtVectorFree(s->hierarchy->exec, &s->x);
-  PetscCall(VecDestroy(&s->correction));
-  PetscCall(MGDevHierarchyForget(s->hierarchy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode StateFree_MGDevice(void *context)
-{
-  PC_MGDevice *s = (PC_MGDevice *)context;
-
-  PetscFunctionBegin;
-  PetscCall(MGDevStateForget(s));
-  PetscCall(MGDevHierarchyDestroy(&s->hierarchy));
-  PetscCall(PetscFree(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy_MGDevice, StateFree_MGDevice)
-
-static PetscErrorCode PCSetFromOptions_MGDevice(PC pc, AIJFmtOptionItems PetscOptionsObject)
+PetscErrorCode PCSetFromOptions_MGDevice(PC pc, AIJFmtOptionItems PetscOptionsObject)
 {
   const struct _PCOps *petsc;
   PC_MGDevice         *s;
@@ -113,7 +57,7 @@ static PetscErrorCode PCReset_MGDevice(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDestroy_MGDevice(PC pc)
+PetscErrorCode PCDestroy_MGDevice(PC pc)
 {
   const struct _PCOps *petsc;
   PC_MGDevice         *s;
@@ -122,7 +66,7 @@ static PetscErrorCode PCDestroy_MGDevice(PC pc)
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, &petsc));
   destroy = petsc->destroy;
-  PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
+  PetscCall(MGDevStateFree(pc));
   PetscCall((*destroy)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,19 +74,11 @@ static PetscErrorCode PCDestroy_MGDevice(PC pc)
 /* Replaces the operations that PETSc's creator has set */
 static PetscErrorCode PCDerive_MGDevice(PC pc)
 {
-  struct _PCOps *ops = pc->ops;
-  PC_MGDevice   *s;
+  PC_MGDevice *s;
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, NULL)); /* a gamg made from our mg becomes PETSc's again */
-  PetscCall(PetscNew(&s));
-  PetscCall(MGDevHierarchyCreate(NULL, &s->hierarchy));
-  s->compare = PETSC_TRUE;
-  PetscCall(PetscPackStateCompose((PetscObject)pc, key, s, StateDestroy_MGDevice));
-  s->parent = *ops;
-#define DO(operation) ops->operation = ours.operation;
-  EACH_OPERATION(DO)
-#undef DO
+  PetscCall(MGDevStateCreate(pc, &ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,9 +204,10 @@ static PetscErrorCode PCCreate_MGDevice(PC pc)
 }
 
 /* Creates a PC under the type name "gamg", which PETSc's creator has set */
-static PetscErrorCode CreateAsGamg(PC pc)
+PetscErrorCode MGDevCreateAsGamg(PC pc)
 {
   PetscFunctionBegin;
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCGAMG)); /* it is created by this name */
   PetscCall((*create_gamg)(pc));
   PetscCall(PCDerive_MGDevice(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -295,7 +232,7 @@ M*/
 static PetscErrorCode PCCreate_GAMGDevice(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(CreateAsGamg(pc));
+  PetscCall(MGDevCreateAsGamg(pc));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCGAMGDEVICE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -311,7 +248,7 @@ PetscErrorCode MGDevReplaceMG(PetscBool replace)
 PetscErrorCode MGDevReplaceGAMG(PetscBool replace)
 {
   PetscFunctionBegin;
-  PetscCall(PCRegister(PCGAMG, replace ? CreateAsGamg : create_gamg));
+  PetscCall(PCRegister(PCGAMG, replace ? MGDevCreateAsGamg : create_gamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,22 +11,25 @@
 #include "hierarchy.h"
 
 typedef struct {
-  struct _PCOps    parent; /* the operations of PETSc's type, for this PC */
-  MGDevHierarchy   hierarchy;
-  PetscBool        compare;  /* compare cycles in single precision with PETSc's at set-up */
-  PetscInt         prepared; /* updates of the hierarchy when vectors were last placed and cycles compared */
-  PetscBool        serves;   /* the hierarchy is on the device and belongs to the last set-up */
-  PetscObjectState finest;   /* of the matrix of the finest level, when the hierarchy was last updated */
-  AIJFmtVector     b, x;
-  Vec              correction; /* of Richardson's iteration */
-  PetscInt         applies_device, applies_petsc;
-  char             reason[SPMV_MESSAGE_MAX]; /* why PETSc did the last application, or will do the next one */
+  struct _PCOps        parent; /* the operations of PETSc's type, for this PC */
+  const struct _PCOps *ours;   /* the operations that replace them */
+  MGDevHierarchy       hierarchy;
+  PetscBool            compare;  /* compare cycles in single precision with PETSc's at set-up */
+  PetscInt             prepared; /* updates of the hierarchy when vectors were last placed and cycles compared */
+  PetscBool            serves;   /* the hierarchy is on the device and belongs to the last set-up */
+  PetscObjectState     finest;   /* of the matrix of the finest level, when the hierarchy was last updated */
+  AIJFmtVector         b, x;
+  Vec                  correction; /* of Richardson's iteration */
+  PetscInt             applies_device, applies_petsc;
+  char                 reason[SPMV_MESSAGE_MAX]; /* why PETSc did the last application, or will do the next one */
 } PC_MGDevice;
 
-/* pctypes.c. MGDevStateGet() gives NULL for a PC of another type, also if that type was made from ours: then it has
+/* pcstate.c. MGDevStateGet() gives NULL for a PC of another type, also if that type was made from ours: then it has
    restored PETSc's operations. petsc: PETSc's operations in either case, or NULL */
 PETSC_INTERN PetscErrorCode MGDevStateGet(PC, PC_MGDevice **, const struct _PCOps **petsc);
 PETSC_INTERN PetscErrorCode MGDevStateForget(PC_MGDevice *);
+PETSC_INTERN PetscErrorCode MGDevStateCreate(PC, const struct _PCOps *ours);
+PETSC_INTERN PetscErrorCode MGDevStateFree(PC);
 
 /* pcsetup.c */
 PETSC_INTERN PetscErrorCode PCSetUp_MGDevice(PC);
@@ -43,6 +46,11 @@ PETSC_INTERN PetscErrorCode PCApplyTranspose_MGDevice(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCMatApply_MGDevice(PC, Mat, Mat);
 PETSC_INTERN PetscErrorCode PCApplyRichardson_MGDevice(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt,
                                                        PetscBool, PetscInt *, PCRichardsonConvergedReason *);
+
+/* pctypes.c, for pchypre.c */
+PETSC_INTERN PetscErrorCode PCSetFromOptions_MGDevice(PC, AIJFmtOptionItems);
+PETSC_INTERN PetscErrorCode PCDestroy_MGDevice(PC);
+PETSC_INTERN PetscErrorCode MGDevCreateAsGamg(PC);
 
 /* pcview.c */
 PETSC_INTERN PetscErrorCode PCView_MGDevice(PC, PetscViewer);

@@ -59,7 +59,7 @@ PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy h, PC pc, const char why[])
 /* Decides whether the hierarchy uses single precision */
 PetscErrorCode MGDevSingleDecide(MGDevHierarchy h, PC pc, PetscBool *single)
 {
-  const PC_MG *mg = (const PC_MG *)pc->data;
+  const PC_MG *mg = PetscPackMG(pc);
   Mat          A;
 
   PetscFunctionBegin;
@@ -252,7 +252,7 @@ void MGDevSingleFactors(MGDevHierarchy h, PetscInt level)
 
   mine->matrix.block.shared = level == h->levels - 1 && !h->several ? PETSC_TRUE : PETSC_FALSE;
   for (int m = 0; m < 3; m++) {
-    MGDevSinglePlan *const both[] = {&matrices[m]->block.single, &matrices[m]->others.single};
+    MGDevSinglePlan *const both[] = {&matrices[m]->block.single, &matrices[m]->ghost_columns.single};
 
     for (int i = 0; i < 2; i++) {
       both[i]->scaled = m == 0 ? PETSC_TRUE : PETSC_FALSE;

@@ -3,7 +3,6 @@
   when their values change.
 */
 #include "hierarchy.h"
-#include "sys/private.h"
 
 /* Gets the numbers from which the steps of a smoother are computed */
 PetscErrorCode MGDevRecurrenceGet(KSP ksp, MGDevRecurrence *r, char why[SPMV_MESSAGE_MAX])

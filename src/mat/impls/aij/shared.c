@@ -1,0 +1,169 @@
+/*
+  shared.c - the arrays of a large sequential matrix made on the GPU, in memory that the host and the device share: the
+  columns, and over the host parent the values. They stay on the device until the host reads them, which PETSc's functions
+  do without asking.
+*/
+#include "aijfmt.h"
+#include "sys/compose.h"
+#include "sys/private.h"
+
+enum { SHARED_ALIGN = 256 /* bytes, of the arrays in one block */ };
+
+/* The memory of a matrix that PETSc does not free */
+typedef struct {
+  PetscInt *row_ptr; /* on the host, where PETSc and the class read them often */
+  void     *block;   /* shared: columns, and values over the host parent */
+  void     *there;   /* the row pointers on the device, ... */
+  SpmvExec  exec;
+
+  PetscObjectState state; /* ... of this nonzero state; the host may have removed nonzeros since */
+} Shared;
+
+static PetscErrorCode SharedFree_AIJFmt(void *ctx)
+{
+  Shared *shared = (Shared *)ctx;
+
+  PetscFunctionBegin;
+  spmv_exec_free(&shared->exec, SPMV_DEVICE, shared->there);
+  spmv_shared_free(shared->block);
+  PetscCall(PetscPackSeqAIJRowPtrFree(shared->row_ptr));
+  PetscCall(PetscFree(shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AIJFMT_CONTAINER_DESTRUCTOR(SharedDestroy_AIJFmt, SharedFree_AIJFmt)
+
+/* The key of the container composed on a matrix with these columns. It names them, because MatHeaderMerge() joins the
+   composed objects of two matrices, and because a new preallocation gives the matrix other columns. */
+static PetscErrorCode SharedKey(const SpmvPattern *here, char key[64])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(key, 64, "MatAIJFmtShared%p", (const void *)here->col));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If A shares its pattern, which is `pattern` on the host, sets pattern to where the device reads it */
+PetscErrorCode AIJFmtSharedPattern(Mat A, SpmvPattern *pattern, PetscBool *shares)
+{
+  Shared *shared = NULL;
+  char    key[64];
+
+  PetscFunctionBegin;
+  *shares = spmv_shared_holds(pattern->col) ? PETSC_TRUE : PETSC_FALSE;
+  if (!*shares) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SharedKey(pattern, key));
+  PetscCall(PetscPackStateQuery((PetscObject)A, key, (void **)&shared));
+  *shares = shared && shared->state == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE; /* NULL: of a MatDuplicate() */
+  if (!*shares) PetscFunctionReturn(PETSC_SUCCESS);
+  pattern->row_ptr = shared->there;
+  pattern->space   = SPMV_DEVICE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A has its pattern after the assembly */
+PetscErrorCode AIJFmtSharedAssembled(Mat A, const Mat_AIJFmt *s)
+{
+  SpmvPattern here   = {.col = s->shared_columns};
+  Shared     *shared = NULL;
+  char        key[64];
+
+  PetscFunctionBegin;
+  PetscCall(SharedKey(&here, key));
+  PetscCall(PetscPackStateQuery((PetscObject)A, key, (void **)&shared));
+  shared->state = A->nonzerostate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gets memory for the columns, for the row pointers on the device, and for values unless there are 0 bytes of them. *out
+   is NULL if there is none. */
+static PetscErrorCode SharedAlloc(const SpmvPattern *from, int64_t columns, int64_t values, SpmvExec *exec,
+                                  Shared **out)
+{
+  const int64_t row_bytes = (from->rows + 1) * (int64_t)sizeof(PetscInt);
+  Shared        shared    = {.exec = *exec, .block = spmv_shared_alloc(columns + values)};
+  SpmvStatus    status    = shared.block ? SPMV_SUCCESS : SPMV_ERR_MEMORY;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!status) status = spmv_alloc(exec, SPMV_DEVICE, row_bytes, "row pointers", &shared.there);
+  if (!status) status = spmv_copy(shared.there, SPMV_DEVICE, from->row_ptr, from->space, row_bytes, exec);
+  if (!status)
+    status = spmv_copy(shared.block, SPMV_DEVICE, from->col, from->space, from->nnz * (int64_t)sizeof(PetscInt), exec);
+  if (!status) status = spmv_stream_wait(exec);
+  if (status) {
+    spmv_exec_free(exec, SPMV_DEVICE, shared.there);
+    spmv_shared_free(shared.block);
+    if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(exec, status);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(out));
+  **out = shared;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees the shared memory of A if A has got other arrays since: for another preallocation, or by MatSetValues() */
+PetscErrorCode AIJFmtSharedDropStale(Mat A, Mat_AIJFmt *s)
+{
+  SpmvPattern here = {.col = s->shared_columns}, now = {.nnz = 0};
+  char        key[64];
+
+  PetscFunctionBegin;
+  if (!s->shared_columns) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtHostPatternGet(A, &now));
+  if (now.col != here.col) {
+    PetscCall(SharedKey(&here, key));
+    PetscCall(PetscObjectCompose((PetscObject)A, key, NULL));
+    s->shared_columns = NULL;
+  }
+  PetscCall(AIJFmtHostPatternRestore(A, &now));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatSetValues() may give A other arrays, and then frees these, so they become PETSc's own first. Both parents have the
+   same function. */
+static PetscErrorCode MatSetValues_Shared(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[],
+                                          const PetscScalar values[], InsertMode mode)
+{
+  const AIJFmtParent *host;
+  Mat_AIJFmt         *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &host));
+  A->ops->setvalues = host->seq.setvalues;
+  PetscCall(AIJFmtStateOfAnyType(A, &s));
+  if (s && s->shared_columns) {
+    PetscCall(PetscPackSeqAIJOwn(A));
+    PetscCall(AIJFmtSharedDropStale(A, s));
+  }
+  PetscCall((*A->ops->setvalues)(A, m, rows, n, cols, values, mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives A, which was preallocated with the lengths of `from`, that pattern in shared memory. *made is false, and nothing
+   has changed, if A is bound to the host or not ours, or if spmv_shared_alloc() has no such memory for it. */
+PetscErrorCode AIJFmtSharedMake(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, SpmvExec *exec, PetscBool *made)
+{
+  const int64_t columns = (from->nnz * (int64_t)sizeof(PetscInt) + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+  int64_t       values  = from->nnz * (int64_t)sizeof(PetscScalar);
+  SpmvPattern   here    = {.col = NULL};
+  char          key[64];
+  Shared       *shared;
+
+  PetscFunctionBegin;
+  *made = PETSC_FALSE;
+  if (!s || AIJFmtBoundToCPU(A) || from->space != SPMV_DEVICE || from->nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (AIJFmtIsOverCuda(s)) values = 0; /* the parent keeps them on the device */
+  PetscCall(SharedAlloc(from, columns, values, exec, &shared));
+  if (!shared) PetscFunctionReturn(PETSC_SUCCESS);
+  here.col = shared->block;
+  PetscCall(PetscPackSeqAIJReplace(A, (PetscInt *)shared->block,
+                                   values ? (PetscScalar *)((char *)shared->block + columns) : NULL, &shared->row_ptr,
+                                   made));
+  if (*made) {
+    PetscCall(SharedKey(&here, key));
+    PetscCall(PetscPackStateCompose((PetscObject)A, key, shared, SharedDestroy_AIJFmt));
+    s->shared_columns = shared->block;
+    A->ops->setvalues = MatSetValues_Shared;
+  } else PetscCall(SharedFree_AIJFmt(shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
