@@ -47,6 +47,11 @@
 #define PCMGDEVICE   "mgdevice"
 #define PCGAMGDEVICE "gamgdevice"
 
+/* LU and Cholesky by NVIDIA's library cuDSS, for PCFactorSetMatSolverType(); the name is that of PETSc's own, later type */
+#if !defined(MATSOLVERCUDSS)
+  #define MATSOLVERCUDSS "cudss"
+#endif
+
 /* How the iterations of KSPCGDEVICE, KSPRICHARDSONDEVICE and KSPGMRESDEVICE run, for KSPDeviceSetMode() */
 typedef enum {
   KSP_DEVICE_AUTO,
@@ -138,10 +143,23 @@ typedef struct {
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 
+/* Filled by MatCuDSSGetInfo(). Counts are of what cuDSS did. */
+typedef struct {
+  PetscBool      on_device; /* the last factorization was made by cuDSS */
+  const char    *reason;    /* why PETSc factors the matrix; "" if it does not. The factor owns the text. */
+  PetscInt       symbolic, numeric, solves;
+  PetscInt       fallbacks;       /* changes to PETSc's package after an analysis by cuDSS */
+  PetscInt64     replaced_pivots; /* of the last factorization */
+  PetscInt64     factor_nonzeros;
+  PetscLogDouble bytes; /* GPU memory of the factor */
+} MatCuDSSInfo;
+
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackSetNCCL(const char nccl[]);
 PETSC_EXTERN PetscErrorCode PetscPackGetNCCL(const char *nccl[]);
+PETSC_EXTERN PetscErrorCode PetscPackSetCuDSS(const char cudss[]);
+PETSC_EXTERN PetscErrorCode PetscPackGetCuDSS(const char *cudss[]);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
 PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
 PETSC_EXTERN PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace);
@@ -150,6 +168,7 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
 PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
+PETSC_EXTERN PetscErrorCode MatCuDSSGetInfo(Mat, MatCuDSSInfo *);
 
 PETSC_EXTERN PetscErrorCode KSPDeviceSetMode(KSP, KSPDeviceMode);
 PETSC_EXTERN PetscErrorCode KSPDeviceGetMode(KSP, KSPDeviceMode *);

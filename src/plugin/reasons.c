@@ -5,14 +5,13 @@
 */
 #include "watch.h"
 #include "ksp/impls/device/kspdevice.h"
+#include "pc/impls/factor/pcfactor.h"
 #include "pc/impls/multigrid/pctypes.h"
 
 /* Preconditioners with no form on the GPU */
 static const struct {
   const char *type, *why;
 } of_pc[] = {
-    {PCLU, "factors are computed and applied on the host"},
-    {PCCHOLESKY, "factors are computed and applied on the host"},
     {PCQR, "factors are computed and applied on the host"},
     {PCILU, "incomplete factors are computed and applied on the host"},
     {PCICC, "incomplete factors are computed and applied on the host"},
@@ -89,6 +88,32 @@ static PetscErrorCode IsBoomerAMG(PC pc, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Why a factorization is not on the GPU; "" if it is, or if the PC is no PCLU and no PCCHOLESKY, and then *is is false */
+static PetscErrorCode ReasonOfFactor(PC pc, PetscBool *is, char why[SPMV_MESSAGE_MAX], char hint[SPMV_MESSAGE_MAX])
+{
+  MatSolverType package  = NULL;
+  PetscBool     in_place = PETSC_FALSE, ours, available = PETSC_FALSE;
+  SpmvDirect   *direct;
+  PCType        type;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCLU, PCCHOLESKY, ""));
+  PetscCall(PCFactorOnDevice(pc, &ours, &direct, why));
+  if (!*is || ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetType(pc, &type));
+  PetscCall(PCFactorGetMatSolverType(pc, &package));
+  PetscCall(PCFactorGetUseInPlace(pc, &in_place));
+  PetscCall(MatGetFactorAvailable(pc->pmat, MATSOLVERCUDSS, MAT_FACTOR_LU, &available));
+  if (in_place || !available)
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: factors %s are computed and applied on the host", type,
+                            in_place ? "in place" : "of this type of matrix"));
+  else if (package)
+    PetscCall(
+        PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: the package %s is named, which runs on the host", type, package));
+  else PetscCall(ReasonNotReplaced(type, why, hint));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Why the preconditioner cannot run on the GPU; "" if it did, or would in a solver of ours */
 static PetscErrorCode ReasonOfPC(PC pc, char why[SPMV_MESSAGE_MAX], char hint[SPMV_MESSAGE_MAX])
 {
@@ -101,6 +126,8 @@ static PetscErrorCode ReasonOfPC(PC pc, char why[SPMV_MESSAGE_MAX], char hint[SP
   PetscCall(PCGetType(pc, &type));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &served, PCNONE, PCJACOBI, PCPBJACOBI, ""));
+  if (served) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ReasonOfFactor(pc, &served, why, hint));
   if (served) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevStateGet(pc, &ours, NULL));
   PetscCall(MGDevIsHierarchy(pc, &served));

@@ -9,6 +9,7 @@
 #include "ksp/impls/cg/cgdevice.h"
 #include "ksp/impls/gmres/gmresdevice.h"
 #include "mat/impls/aij/aijfmt.h"
+#include "mat/impls/factor/factor.h"
 #include "parallel/processes.h"
 #include "sys/private.h"
 #include "pc/impls/gamg/aggdevice.h"
@@ -156,6 +157,7 @@ static PetscErrorCode ProcessSetFromOptions_PetscPack(void)
   PetscOptionsEnd();
   PetscCall(PetscPackSetDeviceKeep((PetscInt64)process.value[PETSCPACK_DEVICE_KEEP]));
   PetscCall(PetscPackNcclFromOptions());
+  PetscCall(PetscPackCuDSSFromOptions());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,6 +179,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
   PetscFunctionBegin;
   for (int kind = 0; kind < AIJFMT_PARENT_COUNT; kind++) aijfmt_process.parent_known[kind] = PETSC_FALSE;
   PetscCall(PetscPackNcclFinalize());
+  PetscCall(PetscPackCuDSSFinalize());
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));
@@ -232,6 +235,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AIJFmtNamesRegister());
   PetscCall(AIJFmtPCNamesRegister());
   PetscCall(AIJFmtCudaRegister());
+  PetscCall(MatCuDSSRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
   PetscCall(AggDevRegister());

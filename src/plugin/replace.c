@@ -2,8 +2,11 @@
 #include "ksp/impls/cg/cgdevice.h"
 #include "ksp/impls/gmres/gmresdevice.h"
 #include "mat/impls/aij/aijfmt.h"
+#include "pc/impls/factor/pcfactor.h"
 #include "plugin.h"
 
+static PetscErrorCode ReplaceLU(PetscBool replace) { return PCFactorReplace(PCLU, replace); }
+static PetscErrorCode ReplaceCholesky(PetscBool replace) { return PCFactorReplace(PCCHOLESKY, replace); }
 static PetscErrorCode ReplaceCG(PetscBool replace) { return KSPDevReplace(&CGDevClass, replace); }
 static PetscErrorCode ReplaceGMRES(PetscBool replace) { return KSPDevReplace(&GMRESDevClass, replace); }
 static PetscErrorCode ReplaceRichardson(PetscBool replace) { return KSPDevReplace(&RichardsonDevClass, replace); }
@@ -13,10 +16,11 @@ static const struct {
   const char *name;
   PetscErrorCode (*replace)(PetscBool);
 } types[] = {
-    {MATAIJ, AIJFmtReplace},      {KSPCG, ReplaceCG},
-    {KSPGMRES, ReplaceGMRES},     {KSPRICHARDSON, ReplaceRichardson},
-    {PCMG, MGDevReplaceMG},       {PCGAMG, MGDevReplaceGAMG},
-    {PCHYPRE, MGDevReplaceHypre},
+    {MATAIJ, AIJFmtReplace},       {KSPCG, ReplaceCG},
+    {KSPGMRES, ReplaceGMRES},      {KSPRICHARDSON, ReplaceRichardson},
+    {PCMG, MGDevReplaceMG},        {PCGAMG, MGDevReplaceGAMG},
+    {PCHYPRE, MGDevReplaceHypre},  {PCLU, ReplaceLU},
+    {PCCHOLESKY, ReplaceCholesky},
 };
 
 static PetscErrorCode TypeReplace_PetscPack(const char name[], PetscBool replace)
@@ -46,9 +50,11 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of PETSc replaced by petscpack", NULL);
-  PetscCall(PetscOptionsString("-petscpack_replace",
-                               "Types of PETSc replaced by types of petscpack: aij,cg,gmres,richardson,mg,gamg,hypre",
-                               "PetscPackReplaceType", list, list, sizeof list, &set));
+  PetscCall(
+      PetscOptionsString("-petscpack_replace",
+                         "Types of PETSc replaced by types of petscpack: aij,cg,gmres,richardson,mg,gamg,hypre,lu,"
+                         "cholesky",
+                         "PetscPackReplaceType", list, list, sizeof list, &set));
   PetscOptionsEnd();
   PetscCall(PetscStrToArray(list, ',', &count, &name));
   for (int i = 0; i < count; i++) PetscCall(TypeReplace_PetscPack(name[i], PETSC_TRUE));
@@ -63,11 +69,11 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   Not Collective
 
   Input Parameters:
-+ type    - `MATAIJ`, `KSPCG`, `KSPGMRES`, `KSPRICHARDSON`, `PCMG`, `PCGAMG` or `PCHYPRE`
++ type    - `MATAIJ`, `KSPCG`, `KSPGMRES`, `KSPRICHARDSON`, `PCMG`, `PCGAMG`, `PCHYPRE`, `PCLU` or `PCCHOLESKY`
 - replace - `PETSC_FALSE` makes the name mean PETSc's own type again
 
   Options Database Key:
-. -petscpack_replace <aij,cg,gmres,richardson,mg,gamg,hypre> - the same for a list of names, read by `PetscPackInitializePackage()`
+. -petscpack_replace <aij,cg,gmres,richardson,mg,gamg,hypre,lu,cholesky> - the same for a list of names, read by `PetscPackInitializePackage()`
 
   Level: intermediate
 
@@ -85,7 +91,10 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   on the standard error names the options -pc_hypre_boomeramg_* that are not taken over, and -pc_gamg_* and -mg_levels_*
   take effect. Other kinds stay hypre's. A PETSc without hypre knows the name, too.
 
-.seealso: `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
+  `PCLU` and `PCCHOLESKY` keep their types: those for which no package is named, and that do not factor in place, take the
+  package `MATSOLVERCUDSS` for sequential matrices. PETSc's package factors where that cannot; see `PetscPackSetCuDSS()`.
+
+.seealso: `PetscPackSetCuDSS()`, `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`
 @*/
 PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)

@@ -4,15 +4,15 @@
 */
 #include "totals.h"
 
-enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1 };
+enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1, APPLIES = PETSCPACK_FACTOR + 1 };
 
 static struct {
   PetscInt64 products[PLACES], solves_gpu, solves_host, iterations_gpu;
-  PetscInt64 cycles_gpu, cycles_petsc;
-  PetscInt64 set_up[2 * SET_UPS]; /* of each kind, first those by PETSc, then those on the GPU */
-  int64_t    largest[PLACES];     /* nonzeros of the matrix that gave why[place] */
+  PetscInt64 applies[2 * APPLIES]; /* of each kind, first those by PETSc, then those on the GPU */
+  PetscInt64 set_up[2 * SET_UPS];  /* of each kind, first those by PETSc, then those on the GPU */
+  int64_t    largest[PLACES];      /* nonzeros of the matrix that gave why[place] */
   char       why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
-  char       why_cycle[SPMV_MESSAGE_MAX];
+  char       why_apply[APPLIES][SPMV_MESSAGE_MAX];
 } totals;
 
 void PetscPackCountProduct(PetscPackPlace place, int64_t nonzeros, const char why[])
@@ -36,12 +36,10 @@ void PetscPackCountSolve(PetscInt iterations, const char why_host[])
   }
 }
 
-void PetscPackCountCycle(const char why_petsc[])
+void PetscPackCountApply(PetscPackApply kind, const char why_petsc[])
 {
-  if (why_petsc[0]) {
-    totals.cycles_petsc++;
-    (void)PetscStrncpy(totals.why_cycle, why_petsc, sizeof totals.why_cycle);
-  } else totals.cycles_gpu++;
+  totals.applies[2 * kind + (why_petsc[0] ? 0 : 1)]++;
+  if (why_petsc[0]) (void)PetscStrncpy(totals.why_apply[kind], why_petsc, sizeof totals.why_apply[kind]);
 }
 
 /* Gives all processes the reason of the lowest rank that has one */
@@ -85,30 +83,35 @@ static PetscErrorCode AppendPart(char line[], size_t size, const char what[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parts of the line about set-up and multigrid. A cycle on several processes counts once. */
+/* The parts of the line about set-up, multigrid and factors. A cycle on several processes counts once. */
 static PetscErrorCode FormatSetUp(char line[], size_t size)
 {
-  PetscInt64 set_up[2 * SET_UPS], cycles[2] = {totals.cycles_gpu, totals.cycles_petsc}, most[2];
-  char       why[SPMV_MESSAGE_MAX];
+  static const char *const applies[] = {"cycles of mgdevice and gamgdevice", "solves with factors"};
+  PetscInt64               set_up[2 * SET_UPS], most[2 * APPLIES];
+  char                     why[SPMV_MESSAGE_MAX];
 
   PetscFunctionBegin;
   line[0] = 0;
-  PetscCall(InBrackets(totals.why_cycle, why));
   PetscCallMPI(MPI_Allreduce(totals.set_up, set_up, 2 * SET_UPS, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(cycles, most, 2, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(totals.applies, most, 2 * APPLIES, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
   PetscCall(
       AppendPart(line, size, "graphs", set_up[2 * PETSCPACK_GRAPH + 1], "elsewhere", set_up[2 * PETSCPACK_GRAPH], ""));
   PetscCall(AppendPart(line, size, "patterns of products of matrices", set_up[2 * PETSCPACK_PATTERN + 1], "elsewhere",
                        set_up[2 * PETSCPACK_PATTERN], ""));
-  PetscCall(AppendPart(line, size, "cycles of mgdevice and gamgdevice", most[0], "by PETSc", most[1], why));
+  for (int kind = 0; kind < APPLIES; kind++) {
+    PetscCall(InBrackets(totals.why_apply[kind], why));
+    PetscCall(AppendPart(line, size, applies[kind], most[2 * kind + 1], "by PETSc", most[2 * kind], why));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void PetscPackCountedWork(PetscInt64 *gpu, PetscInt64 *elsewhere)
 {
-  if (gpu) *gpu = totals.products[PETSCPACK_ON_GPU] + totals.cycles_gpu + totals.solves_gpu;
-  if (elsewhere)
-    *elsewhere = totals.products[PETSCPACK_ON_HOST] + totals.products[PETSCPACK_BY_PETSC] + totals.cycles_petsc;
+  PetscInt64 applies[2] = {0, 0}; /* by PETSc, on the GPU */
+
+  for (int i = 0; i < 2 * APPLIES; i++) applies[i % 2] += totals.applies[i];
+  if (gpu) *gpu = totals.products[PETSCPACK_ON_GPU] + totals.solves_gpu + applies[1];
+  if (elsewhere) *elsewhere = totals.products[PETSCPACK_ON_HOST] + totals.products[PETSCPACK_BY_PETSC] + applies[0];
 }
 
 /* A solve on several processes counts once; products count per sequential block, over all processes. If solves and

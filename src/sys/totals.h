@@ -12,9 +12,11 @@ typedef enum { PETSCPACK_GRAPH, PETSCPACK_PATTERN } PetscPackSetUp;
 PETSC_INTERN void PetscPackCountProduct(PetscPackPlace, int64_t nonzeros, const char why[]);
 PETSC_INTERN void PetscPackCountSetUp(PetscPackSetUp, PetscBool gpu);
 PETSC_INTERN void PetscPackCountSolve(PetscInt iterations, const char why_host[]);
-/* Counts an application of a PC of type mgdevice or gamgdevice. why_petsc: why PETSc did it; "" if it did not */
-PETSC_INTERN void PetscPackCountCycle(const char why_petsc[]);
-/* Products, cycles and solves so far: on the GPU, and elsewhere. Either may be NULL */
+/* Applications of a PC of type mgdevice or gamgdevice, and solves with factors of the package cudss */
+typedef enum { PETSCPACK_CYCLE, PETSCPACK_FACTOR } PetscPackApply;
+/* why_petsc: why PETSc did it; "" if it did not */
+PETSC_INTERN void PetscPackCountApply(PetscPackApply, const char why_petsc[]);
+/* Products, applications and solves so far: on the GPU, and elsewhere. Either may be NULL */
 PETSC_INTERN void PetscPackCountedWork(PetscInt64 *gpu, PetscInt64 *elsewhere);
 /* One line on stderr that begins with head, and zero counts */
 PETSC_INTERN PetscErrorCode PetscPackTotalsPrint(const char head[]);

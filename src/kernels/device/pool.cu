@@ -52,18 +52,24 @@ Pools &pools()
 /* Bytes of scratch memory, in use or kept */
 int64_t scratch_bytes(const Pool &p) { return pools().holders > 0 ? std::max(p.most, p.most_before) : p.scratch; }
 
+/* For a call whose failure changes nothing here: CUDA would report it after the next launch */
+void may_fail(cudaError_t error)
+{
+  if (error != cudaSuccess) (void)cudaGetLastError();
+}
+
 /* CUDA releases memory above the threshold at the next synchronization */
 void set_threshold(const Pool &p)
 {
   uint64_t bytes = (uint64_t)(p.used - p.scratch + scratch_bytes(p) + pools().keep);
 
-  (void)cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes);
+  may_fail(cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes));
 }
 
 void release_above_threshold(Pool *p)
 {
   set_threshold(*p);
-  (void)cudaStreamSynchronize(p->stream);
+  may_fail(cudaStreamSynchronize(p->stream));
 }
 
 void forget_rounds(Pool *p) { p->most = p->most_before = p->scratch; }
@@ -104,8 +110,8 @@ void *from_pool(Pool *p, size_t bytes, cudaStream_t stream)
   cudaError_t error = cudaMallocFromPoolAsync(&block, bytes, p->pool, stream);
 
   if (error == cudaErrorMemoryAllocation) { /* kept memory may be fragmented, or its last work not done */
-    (void)cudaDeviceSynchronize();
-    (void)cudaMemPoolTrimTo(p->pool, 0);
+    may_fail(cudaDeviceSynchronize());
+    may_fail(cudaMemPoolTrimTo(p->pool, 0));
     forget_rounds(p);
     error = cudaMallocFromPoolAsync(&block, bytes, p->pool, stream);
   }
@@ -129,7 +135,7 @@ public:
   OnDevice &operator=(const OnDevice &) = delete;
   ~OnDevice()
   {
-    if (before >= 0) (void)cudaSetDevice(before);
+    if (before >= 0) may_fail(cudaSetDevice(before));
   }
 };
 
@@ -205,7 +211,7 @@ extern "C" void spmv_device_free_default(int blocks, void *const block[])
   const int      device = device_of(block[0]);
   const OnDevice where(device);
 
-  (void)cudaDeviceSynchronize(); /* any stream may still use them */
+  may_fail(cudaDeviceSynchronize()); /* any stream may still use them */
   for (int i = 0; i < blocks; i++) give_back(block[i], nullptr);
   const std::lock_guard<std::mutex> lock(pools().lock);
   if (Pool *p = pool_of(device)) release_above_threshold(p);

@@ -27,7 +27,7 @@ UNIT_TEST(nccl_that_is_not_there_is_named)
   UNIT_CONTAINS(spmv_device_count(NULL) ? "/no/such/libnccl.so" : "CUDA", exec.message);
 }
 
-#ifdef FAKE_NCCL_FOLDER
+#ifdef FAKE_LIBRARIES
 
 static void *numbers(SpmvExec *exec, const void *from, int64_t bytes)
 {
@@ -44,13 +44,13 @@ UNIT_TEST(nccl_that_does_not_serve_is_refused)
   SpmvExec exec = device_exec();
   int      version;
 
-  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl_without.so", &version, &exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_LIBRARIES "/libfake_nccl_without.so", &version, &exec));
   UNIT_CONTAINS("has no function ncclCommAbort()", exec.message);
-  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl_old.so", &version, &exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_LIBRARIES "/libfake_nccl_old.so", &version, &exec));
   UNIT_EQUAL(21701, version);
   UNIT_CONTAINS("version number 21701", exec.message);
   setenv("SPMV_FAKE_NCCL_FAIL", "ncclGetVersion", 1);
-  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl.so", &version, &exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_LIBRARIES "/libfake_nccl.so", &version, &exec));
   UNIT_CONTAINS("a fault that was asked for", exec.message);
   unsetenv("SPMV_FAKE_NCCL_FAIL");
 }
@@ -76,7 +76,7 @@ static void open_alone(Alone *a)
   a->first[1] = GHOSTS;
   for (int i = 0; i < N; i++) a->x[i] = i + 0.5;
   for (int i = 0; i < GHOSTS; i++) a->index[i] = (5 * i + 3) % N;
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_load(FAKE_NCCL_FOLDER "/libfake_nccl.so", &version, &a->exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_load(FAKE_LIBRARIES "/libfake_nccl.so", &version, &a->exec));
   UNIT_EQUAL(22800, version);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_id(id, &a->exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_create(id, 0, 1, 30, &a->exec, &a->nccl));

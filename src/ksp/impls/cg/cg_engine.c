@@ -21,7 +21,7 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPDeviceMode *mode)
   if (s->several) PetscFunctionReturn(PETSC_SUCCESS);
   if (function && s->mode == KSP_DEVICE_AUTO) *mode = KSP_DEVICE_GRAPH;
   if (function && s->mode == KSP_DEVICE_PERSISTENT)
-    PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid", sizeof s->reason));
+    PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid and no factors", sizeof s->reason));
   if (function || s->mode != KSP_DEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNonzeros(A, &nonzeros));
   *mode = !s->no_persistent && spmv_cg_persistent_pays(A->rmap->n, nonzeros, AIJFMT_SCALAR) ? KSP_DEVICE_PERSISTENT
@@ -31,7 +31,7 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPDeviceMode *mode)
 
 static PetscErrorCode OptionsCommon_CGDevice(const KSP_CGDevice *s, Mat A, SpmvCgOptions *wanted)
 {
-  const MGDevInfo *multigrid = MGDevHierarchyInfo(s->multigrid);
+  const KSPDevFunction function = KSPDevFunctionGet(KSPDEV(s));
 
   PetscFunctionBegin;
   spmv_cg_options_init(wanted);
@@ -43,9 +43,9 @@ static PetscErrorCode OptionsCommon_CGDevice(const KSP_CGDevice *s, Mat A, SpmvC
   wanted->step           = (double)s->scale;
   wanted->chunk          = (int)s->chunk;
   if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
-  wanted->apply       = spmv_cycle_function;
-  wanted->apply_ctx   = multigrid->cycle;
-  wanted->apply_waits = multigrid->cycle_info.waits;
+  wanted->apply       = function.apply;
+  wanted->apply_ctx   = function.ctx;
+  wanted->apply_waits = function.waits;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

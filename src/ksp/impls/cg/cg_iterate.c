@@ -157,7 +157,7 @@ static PetscErrorCode RunOnce_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   spmv_cg_info(s->engine, &info);
   KSPDevTryAll(ksp, s, status);
   PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), CyclesOf(ksp, &run->result, before)));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountApplies(KSPDEV(s), CyclesOf(ksp, &run->result, before)));
   s->residual_away = s->r.staged;
   if (run->watch.sees_x && run->result.completed > before) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(RunConclude_CGDevice(ksp, s, run, before));
@@ -191,7 +191,7 @@ static PetscErrorCode StartByCycle(KSP ksp, KSP_CGDevice *s)
 {
   PetscFunctionBegin;
   PetscCall(CGDevStart(ksp, s));
-  if (!s->reason[0]) PetscCall(KSPDevCountCycles(KSPDEV(s), 1));
+  if (!s->reason[0]) PetscCall(KSPDevCountApplies(KSPDEV(s), 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,6 +10,7 @@
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
 #include <petscpack.h>
+#include <spmv_direct.h>
 #include <spmv_engine.h>
 #include "mat/impls/aij/plan.h"
 #include "parallel/processes.h"
@@ -60,6 +61,7 @@ typedef struct KSPDevClass KSPDevClass;
   PetscPackProcesses all;     /* ... and communicate through this */                                                   \
   KSPDevMatrix       matrix;                                                                                           \
   MGDevPoint         pc;        /* kind SPMV_PC_FUNCTION: ... */                                                       \
+  SpmvDirect        *direct;    /* ... this factorization of the PC, or, if it is NULL, ... */                         \
   MGDevHierarchy     multigrid; /* ... the cycle of this hierarchy, made when first needed */                          \
   PetscBool          of_pc;     /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */   \
   PetscInt           cycles;    /* done on the device */                                                               \
@@ -118,7 +120,7 @@ PETSC_INTERN void           KSPDevEngineBegin(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevEngineEnd(KSP, KSPDevice *, size_t history);
 PETSC_INTERN PetscErrorCode KSPDevVectorPlace(KSPDevice *, AIJFmtVector *, Vec);
 PETSC_INTERN PetscErrorCode KSPDevAgree(KSP, KSPDevice *);
-PETSC_INTERN PetscErrorCode KSPDevCountCycles(KSPDevice *, int64_t cycles);
+PETSC_INTERN PetscErrorCode KSPDevCountApplies(KSPDevice *, int64_t applies); /* of a function */
 /* Keeps the engine if it was made for the product, the cycle and the options of now, or makes another one. wanted,
    options: of that many bytes, those of now and of the engine */
 PETSC_INTERN PetscErrorCode KSPDevEngineGet(KSPDevice *, const void *wanted, void *options, size_t bytes);
@@ -132,6 +134,13 @@ PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on several processes; after the engine */
 PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
+/* The preconditioner as a function, for an engine. waits: it cannot be part of a graph */
+typedef struct {
+  SpmvApply apply;
+  void     *ctx;
+  int       waits;
+} KSPDevFunction;
+PETSC_INTERN KSPDevFunction KSPDevFunctionGet(const KSPDevice *);
 /* Checks a norm of a solve whose cycle is in single precision. A failed solve is repeated in double precision by
    frame.c, because a basis belongs to one preconditioner. */
 PETSC_INTERN void KSPDevSingleCheck(KSP, KSPDevice *, int64_t iteration, double norm);

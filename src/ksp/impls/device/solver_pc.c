@@ -1,8 +1,9 @@
 /*
-  solver_pc.c - the preconditioner on the device: the numbers of a point or point-block preconditioner, or a multigrid
-  cycle, which is a function. Both are kept until they change.
+  solver_pc.c - the preconditioner on the device: the numbers of a point or point-block preconditioner, or a function, which
+  is a multigrid cycle or a solve with a factorization. They are kept until they change.
 */
 #include "kspdevice.h"
+#include "pc/impls/factor/pcfactor.h"
 #include <math.h>
 
 /* Forgets the hierarchy; one that belongs to the PC stays on the device */
@@ -11,7 +12,8 @@ static PetscErrorCode ForgetHierarchy(KSPDevice *s)
   PetscFunctionBegin;
   if (s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
   else PetscCall(MGDevHierarchyForget(s->multigrid));
-  s->of_pc = PETSC_FALSE;
+  s->of_pc  = PETSC_FALSE;
+  s->direct = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -21,6 +23,22 @@ PetscErrorCode KSPDevPCForget(KSPDevice *s)
   MGDevPointFree(&s->pc, &s->exec);
   PetscCall(ForgetHierarchy(s));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void BecomeFunction(KSPDevice *s)
+{
+  if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
+  s->pc.kind  = SPMV_PC_FUNCTION;
+  s->pc.block = 1;
+  s->direct   = NULL;
+}
+
+KSPDevFunction KSPDevFunctionGet(const KSPDevice *s)
+{
+  const MGDevInfo *of = MGDevHierarchyInfo(s->multigrid);
+
+  if (s->direct) return (KSPDevFunction){.apply = spmv_direct_function, .ctx = s->direct, .waits = 1};
+  return (KSPDevFunction){.apply = spmv_cycle_function, .ctx = of->cycle, .waits = of->cycle_info.waits};
 }
 
 /* Gets the cycle that does the same as PCApply(), from the PC if it has one. A reason is one on all processes. */
@@ -37,9 +55,7 @@ static PetscErrorCode CycleGet_KSPDevice(KSP ksp, KSPDevice *s)
     PetscCall(MGDevHierarchyCreate(&s->exec, &s->multigrid));
     PetscCall(MGDevHierarchySetFromOptions(s->multigrid, ksp->pc));
   }
-  if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
-  s->pc.kind  = SPMV_PC_FUNCTION;
-  s->pc.block = 1;
+  BecomeFunction(s);
   if (!of_pc) PetscCall(MGDevHierarchyUpdate(s->multigrid, ksp->pc, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,11 +77,18 @@ static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec re
 
 PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
-  PetscBool multigrid;
+  PetscBool   multigrid, factored;
+  SpmvDirect *direct;
 
   PetscFunctionBegin;
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
-  PetscCall(multigrid ? CycleGet_KSPDevice(ksp, s) : PointGet_KSPDevice(ksp, s, unit, result));
+  PetscCall(PCFactorOnDevice(ksp->pc, &factored, &direct, s->reason));
+  if (direct) {
+    PetscCall(ForgetHierarchy(s));
+    BecomeFunction(s);
+    s->direct = direct;
+  } else if (multigrid) PetscCall(CycleGet_KSPDevice(ksp, s));
+  else if (!s->reason[0]) PetscCall(PointGet_KSPDevice(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

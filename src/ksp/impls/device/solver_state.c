@@ -46,12 +46,19 @@ PetscErrorCode KSPDevAgree(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts multigrid cycles */
-PetscErrorCode KSPDevCountCycles(KSPDevice *s, int64_t cycles)
+/* Counts multigrid cycles, or solves with a factorization */
+PetscErrorCode KSPDevCountApplies(KSPDevice *s, int64_t applies)
 {
+  SpmvDirectInfo info;
+
   PetscFunctionBegin;
-  s->cycles += (PetscInt)cycles;
-  PetscCall(MGDevLogCycles(s->multigrid, (PetscLogDouble)cycles));
+  if (s->direct) {
+    spmv_direct_info(s->direct, &info);
+    PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)info.factor_nonzeros * (PetscLogDouble)applies));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->cycles += (PetscInt)applies;
+  PetscCall(MGDevLogCycles(s->multigrid, (PetscLogDouble)applies));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,7 +80,7 @@ PetscErrorCode KSPDevEngineGet(KSPDevice *s, const void *wanted, void *options, 
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(now.product, s->matrix.serial, KSPDEV_PARTS));
-  if (s->pc.kind == SPMV_PC_FUNCTION) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
+  if (s->pc.kind == SPMV_PC_FUNCTION && !s->direct) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
   PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &key));
   PetscCall(PetscMemcmp(wanted, options, bytes, &same));
   if (key && same) PetscFunctionReturn(PETSC_SUCCESS);

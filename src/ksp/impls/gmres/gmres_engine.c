@@ -34,7 +34,7 @@ static PetscErrorCode OptionsWanted_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, Mat
                                            SPMV_GMRES_REFINE_ALWAYS}; /* in PETSc's order */
   AIJFMT_CGS_REFINEMENT        type;
   PetscInt                     restart;
-  const MGDevInfo             *multigrid = MGDevHierarchyInfo(s->multigrid);
+  const KSPDevFunction         function = KSPDevFunctionGet(KSPDEV(s));
 
   PetscFunctionBegin;
   PetscCall(KSPGMRESGetRestart(ksp, &restart));
@@ -55,9 +55,9 @@ static PetscErrorCode OptionsWanted_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, Mat
   wanted->breakdown      = (double)s->breakdown;
   wanted->history        = KSPDEV_HISTORY;
   if (s->pc.kind == SPMV_PC_FUNCTION) {
-    wanted->apply       = spmv_cycle_function;
-    wanted->apply_ctx   = multigrid->cycle;
-    wanted->apply_waits = multigrid->cycle_info.waits;
+    wanted->apply       = function.apply;
+    wanted->apply_ctx   = function.ctx;
+    wanted->apply_waits = function.waits;
   }
   wanted->mode = s->mode == KSP_DEVICE_CHUNK || spmv_operator_waits(&s->matrix.call) || wanted->apply_waits
                      ? SPMV_GMRES_CHUNK

@@ -117,7 +117,7 @@ static PetscErrorCode RunOnce_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, KSPDevWat
   KSPDevTryAll(ksp, s, status);
   spmv_gmres_info(s->engine, &info);
   PetscCall(AIJFmtLogGpuFlops((double)(result->iterations - before) * (2.0 * s->matrix.nonzeros + info.flops)));
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountCycles(KSPDEV(s), result->iterations - before));
+  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountApplies(KSPDEV(s), result->iterations - before));
   s->running = result->reason == SPMV_ITERATING && result->iterations > 0 ? PETSC_TRUE : PETSC_FALSE;
   if (result->reason != SPMV_ITERATING) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(RunConclude_GMRESDevice(ksp, s, watch, result, before));

@@ -12,7 +12,7 @@ static PetscErrorCode ByPetsc(PC_MGDevice *s, const char why[])
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   s->applies_petsc++;
   if (s->serves) PetscCall(PetscStrncpy(s->reason, why, sizeof s->reason));
-  PetscPackCountCycle(s->reason);
+  PetscPackCountApply(PETSCPACK_CYCLE, s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,7 +106,7 @@ PetscErrorCode PCApply_MGDevice(PC pc, Vec b, Vec x)
     PetscCall(MGDevCycleOnce(pc, s, b, x));
     if (!s->reason[0]) {
       s->applies_device++;
-      PetscPackCountCycle("");
+      PetscPackCountApply(PETSCPACK_CYCLE, "");
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }

@@ -1,0 +1,59 @@
+/*
+  factor.h - factors of sequential AIJ matrices of the package cudss.
+
+  A factor is a shell around one of two bodies: a factorization by cuDSS on the device, or the factor of PETSc's own package.
+  The symbolic phase chooses; the numeric phase and a solve change to PETSc's package if the device has no right answer.
+
+    MatGetFactor() -> factor_create.c;  MatLUFactorSymbolic() -> factor_symbolic.c;  MatLUFactorNumeric() ->
+    factor_numeric.c;  MatSolve() -> factor_solve.c
+*/
+#pragma once
+
+#include <spmv_direct.h>
+#include "mat/impls/aij/plan.h"
+
+typedef struct {
+  SpmvExec          exec;
+  SpmvDirect       *direct;                /* the body on the device, or NULL ... */
+  SpmvDirectOptions options;               /* ... and how it is made; stronger after pivots that were not good enough */
+  PetscInt          refine;                /* as the user has set it */
+  Mat               host;                  /* the factor of PETSc's package, or NULL */
+  IS                row, col;              /* orderings that the user named, or NULL */
+  MatFactorInfo     info;                  /* as given to the symbolic phase */
+  char              why[SPMV_MESSAGE_MAX]; /* why the body is PETSc's; "" if it is not */
+  /* the matrix of the last numeric phase, with a reference, and its state then */
+  Mat              matrix;
+  PetscObjectState values;
+  AIJFmtVector     b, x;
+  PetscInt         symbolic, numeric, solves, fallbacks; /* on the device; to PETSc's package after a symbolic phase */
+} Mat_CuDSS;
+
+/* cudss.c: options of the process. The second leaves a reason not to use cuDSS, or opens it. */
+PETSC_INTERN PetscErrorCode PetscPackCuDSSFromOptions(void);
+PETSC_INTERN PetscErrorCode PetscPackCuDSSOpen(SpmvExec *, PetscInt rows, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode PetscPackCuDSSFinalize(void);
+
+/* factor_create.c. *s is NULL for a factor of another package. */
+PETSC_INTERN PetscErrorCode MatCuDSSRegister(void);
+PETSC_INTERN PetscErrorCode MatCuDSSStateGet(Mat F, Mat_CuDSS **s);
+
+/* factor_symbolic.c. Body: makes that of PETSc, for the matrix of the symbolic phase or one with its pattern, because of
+   s->why. Make: makes the body on the device with the values of A, or leaves a reason in s->why. */
+PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatCuDSSHostBody(Mat, Mat, Mat_CuDSS *);
+PETSC_INTERN PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *);
+
+/* factor_numeric.c */
+PETSC_INTERN PetscErrorCode MatFactorNumeric_CuDSS(Mat, Mat, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatCuDSSHostNumeric(Mat, Mat, Mat_CuDSS *, const MatFactorInfo *);
+
+/* factor_solve.c */
+PETSC_INTERN PetscErrorCode MatSolve_CuDSS(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatSolveAdd_CuDSS(Mat, Vec, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatSolveTranspose_CuDSS(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatSolveTransposeAdd_CuDSS(Mat, Vec, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatMatSolve_CuDSS(Mat, Mat, Mat);
+PETSC_INTERN PetscErrorCode MatMatSolveTranspose_CuDSS(Mat, Mat, Mat);
+/* x = A^-1 b on the device; status: a refusal, after which x is undefined */
+PETSC_INTERN PetscErrorCode MatCuDSSSolve(Mat_CuDSS *, PetscBool transposed, Vec b, Vec x, SpmvStatus *);

@@ -1,0 +1,147 @@
+/*
+  factor_numeric.c - the numeric phase. cuDSS replaces pivots that are too small and reports success. So if it has replaced
+  some, a solution for a right-hand side of random numbers is judged; what is not good enough is tried with refinement,
+  then with matching, and then PETSc's package factors, which also knows shifts and zero pivots.
+*/
+#include "factor.h"
+#include "sys/compat.h"
+
+/* A right solution has a small backward error, and in a matrix that is far from singular also a small residual */
+static const PetscReal most_backward = (PetscReal)1e-13, most_residual = (PetscReal)1e-8;
+enum { REFINE = 3 }; /* steps that are tried */
+
+/* Factors with the values of A. s->why: a refusal. *ended: at a pivot, or at a value that is no number. */
+static PetscErrorCode NumericOnce(Mat A, Mat_CuDSS *s, PetscBool *ended)
+{
+  AIJFmtArrays a = {.narrow = PETSC_TRUE};
+  SpmvStatus   status;
+
+  PetscFunctionBegin;
+  *ended = PETSC_FALSE;
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_READ, &s->exec, &a, &status));
+  if (!status) {
+    status = spmv_direct_factor(s->direct, a.csr.values, &s->exec);
+    PetscCall(AIJFmtArraysRestore(A, &s->exec, &a, NULL));
+  }
+  if (status == SPMV_ERR_MATRIX) *ended = PETSC_TRUE;
+  else if (!status) s->numeric++;
+  PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether a solution is right: |b - A x| against |b| and against |A| |x| + |b|, in the maximum norm */
+static PetscErrorCode JudgeSolution(Mat A, Vec b, Vec x, PetscBool *good)
+{
+  PetscReal of_A, of_b, of_x, of_r;
+  Vec       r;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(MatNorm(A, NORM_INFINITY, &of_A));
+  PetscCall(VecNorm(b, NORM_INFINITY, &of_b));
+  PetscCall(VecNorm(x, NORM_INFINITY, &of_x));
+  PetscCall(VecNorm(r, NORM_INFINITY, &of_r));
+  PetscCall(VecDestroy(&r));
+  *good = of_r <= most_backward * (of_A * of_x + of_b) && of_r <= most_residual * of_b ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Only a factorization with replaced pivots is judged */
+static PetscErrorCode Judge(Mat A, Mat_CuDSS *s, PetscBool *good)
+{
+  SpmvDirectInfo info;
+  SpmvStatus     status;
+  PetscRandom    random;
+  Vec            b, x;
+
+  PetscFunctionBegin;
+  spmv_direct_info(s->direct, &info);
+  *good = info.replaced ? PETSC_FALSE : PETSC_TRUE;
+  if (*good) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
+  PetscCall(VecSetRandom(b, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(MatCuDSSSolve(s, PETSC_FALSE, b, x, &status));
+  PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
+  if (!status) PetscCall(JudgeSolution(A, b, x, good));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next stronger way to factor; *is is false if there is none */
+static PetscErrorCode Stronger(Mat A, Mat_CuDSS *s, PetscBool ended, PetscBool *is)
+{
+  SpmvDirectOptions *o = &s->options;
+
+  PetscFunctionBegin;
+  *is = PETSC_TRUE;
+  if (ended && o->kind == SPMV_DIRECT_SPD) o->kind = SPMV_DIRECT_SYMMETRIC;
+  else if (!ended && o->refine < REFINE) o->refine = REFINE;
+  else if (!ended && o->kind == SPMV_DIRECT_GENERAL && !o->matching) o->matching = 1;
+  else *is = PETSC_FALSE;
+  s->why[0] = 0;
+  if (*is) PetscCall(MatCuDSSMake(A, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves a reason in s->why if the device has no right factor */
+static PetscErrorCode NumericOnDevice(Mat A, Mat_CuDSS *s)
+{
+  PetscBool      ended, good = PETSC_FALSE, stronger = PETSC_TRUE;
+  SpmvDirectInfo info;
+
+  PetscFunctionBegin;
+  while (stronger && !s->why[0]) {
+    PetscCall(NumericOnce(A, s, &ended));
+    if (s->why[0] && !ended) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!ended) PetscCall(Judge(A, s, &good));
+    if (good || (s->why[0] && !ended)) PetscFunctionReturn(PETSC_SUCCESS);
+    spmv_direct_info(s->direct, &info);
+    PetscCall(Stronger(A, s, ended, &stronger));
+    if (!stronger && ended) PetscCall(PetscStrncpy(s->why, s->exec.message, sizeof s->why));
+    else if (!stronger)
+      PetscCall(PetscSNPrintf(s->why, sizeof s->why,
+                              "cuDSS replaced %lld small pivots, and a solution was not good enough",
+                              (long long)info.replaced));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's package reads the values of the host */
+PetscErrorCode MatCuDSSHostNumeric(Mat F, Mat A, Mat_CuDSS *s, const MatFactorInfo *info)
+{
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArrayRead(A, &values));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  if (F->factortype == MAT_FACTOR_LU) PetscCall(MatLUFactorNumeric(s->host, A, info));
+  else PetscCall(MatCholeskyFactorNumeric(s->host, A, info));
+  PetscCall(MatFactorGetError(s->host, &F->factorerrortype));
+  PetscCall(MatFactorGetErrorZeroPivot(s->host, &F->factorerror_zeropivot_value, &F->factorerror_zeropivot_row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFactorNumeric_CuDSS(Mat F, Mat A, const MatFactorInfo *info)
+{
+  Mat_CuDSS *s = (Mat_CuDSS *)F->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)A));
+  PetscCall(MatDestroy(&s->matrix));
+  s->matrix = A;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &s->values));
+  if (!s->host) {
+    PetscCall(NumericOnDevice(A, s));
+    if (s->why[0]) PetscCall(MatCuDSSHostBody(F, A, s));
+  }
+  if (s->host) PetscCall(MatCuDSSHostNumeric(F, A, s, info));
+  F->assembled    = PETSC_TRUE;
+  F->preallocated = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

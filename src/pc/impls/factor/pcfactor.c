@@ -1,0 +1,130 @@
+/*
+  pcfactor.c - the names lu and cholesky for factors on the GPU. A PC stays PETSc's; where it is about to choose a package
+  and none is named, it takes cudss. It does so in three places: in PCSetFromOptions(), in
+  PCFactorSetUpMatSolverType(), and in PCSetUp().
+*/
+#include "pcfactor.h"
+#include "mat/impls/factor/factor.h"
+
+typedef struct {
+  PCType type;
+  PetscErrorCode (*create)(PC); /* PETSc's creator */
+  PetscErrorCode (*setup)(PC);
+  PetscErrorCode (*setfromoptions)(PC, AIJFmtOptionItems);
+  PetscErrorCode (*choose)(PC); /* PETSc's PCFactorSetUpMatSolverType() */
+} Hooks;
+
+static Hooks hooks[] = {{.type = PCLU}, {.type = PCCHOLESKY}};
+
+static Hooks *HooksOf(PCType type) { return &hooks[strcmp(type, PCCHOLESKY) ? 0 : 1]; }
+
+/* A factor in place overwrites the matrix: only PETSc's package can do that */
+static PetscErrorCode PackageChoose(PC pc, const Hooks *h)
+{
+  MatSolverType package  = NULL;
+  PetscBool     in_place = PETSC_FALSE, available = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCFactorGetMatSolverType(pc, &package));
+  PetscCall(PCFactorGetUseInPlace(pc, &in_place));
+  if (package || in_place || !pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      MatGetFactorAvailable(pc->pmat, MATSOLVERCUDSS, h == hooks ? MAT_FACTOR_LU : MAT_FACTOR_CHOLESKY, &available));
+  if (available) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERCUDSS));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_Factor(PC pc)
+{
+  MatSolverType package  = NULL;
+  PetscBool     in_place = PETSC_FALSE, ours;
+  const Hooks  *h        = HooksOf(((PetscObject)pc)->type_name);
+
+  PetscFunctionBegin;
+  PetscCall(PackageChoose(pc, h));
+  PetscCall(PCFactorGetUseInPlace(pc, &in_place));
+  PetscCall(PCFactorGetMatSolverType(pc, &package));
+  PetscCall(PetscStrcmp(package, MATSOLVERCUDSS, &ours));
+  /* set after the choice: the ordering that cudss prefers is none */
+  if (in_place && ours) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGND));
+  PetscCall((*h->setup)(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc makes a factor in here to ask for its ordering, of the package that an option may name */
+static PetscErrorCode PCSetFromOptions_Factor(PC pc, AIJFmtOptionItems PetscOptionsObject)
+{
+  static const char *const options[] = {"-pc_factor_mat_solver_type", "-pc_factor_mat_solver_package",
+                                        "-pc_factor_in_place"};
+  const char              *prefix;
+  PetscBool                set = PETSC_FALSE;
+  const Hooks             *h   = HooksOf(((PetscObject)pc)->type_name);
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  for (size_t i = 0; i < sizeof options / sizeof *options && !set; i++)
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, options[i], &set));
+  if (!set) PetscCall(PackageChoose(pc, h));
+  PetscCall((*h->setfromoptions)(pc, PetscOptionsObject));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Choose_Factor(PC pc)
+{
+  const Hooks *h = HooksOf(((PetscObject)pc)->type_name);
+
+  PetscFunctionBegin;
+  PetscCall(PackageChoose(pc, h));
+  PetscCall((*h->choose)(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Hook(PC pc, Hooks *h)
+{
+  AIJFmtFunction choose;
+
+  PetscFunctionBegin;
+  PetscCall((*h->create)(pc));
+  h->setup          = pc->ops->setup;
+  h->setfromoptions = pc->ops->setfromoptions;
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &choose));
+  h->choose               = (PetscErrorCode(*)(PC))choose;
+  pc->ops->setup          = PCSetUp_Factor;
+  pc->ops->setfromoptions = PCSetFromOptions_Factor;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", Choose_Factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateLU(PC pc) { return Hook(pc, &hooks[0]); }
+static PetscErrorCode CreateCholesky(PC pc) { return Hook(pc, &hooks[1]); }
+
+PetscErrorCode PCFactorReplace(PCType type, PetscBool replace)
+{
+  Hooks *h = HooksOf(type);
+
+  PetscFunctionBegin;
+  if (!h->create) PetscCall(PetscFunctionListFind(PCList, type, &h->create));
+  PetscCall(PCRegister(type, !replace ? h->create : h == hooks ? CreateLU : CreateCholesky));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCFactorOnDevice(PC pc, PetscBool *is, SpmvDirect **direct, char reason[SPMV_MESSAGE_MAX])
+{
+  MatSolverType package = NULL;
+  Mat_CuDSS    *s       = NULL;
+  Mat           F;
+
+  PetscFunctionBegin;
+  *direct = NULL;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCLU, PCCHOLESKY, ""));
+  if (*is) PetscCall(PCFactorGetMatSolverType(pc, &package));
+  if (*is) PetscCall(PetscStrcmp(package, MATSOLVERCUDSS, is));
+  if (!*is || !pc->setupcalled || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatCuDSSStateGet(F, &s));
+  *is = s ? PETSC_TRUE : PETSC_FALSE;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* in place, or PETSc's own package of this name */
+  *direct = s->direct;
+  PetscCall(PetscStrncpy(reason, s->why, SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

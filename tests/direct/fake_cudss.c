@@ -1,0 +1,329 @@
+/*
+  fake_cudss.c - a replacement of libcudss.so.1 for the emulated GPU. It has the functions that petscpack opens, with the
+  arguments and meaning of cuDSS. Factors are dense matrices in device memory from the memory handler.
+
+  As cuDSS does, it replaces pivots that are absolutely small, counts them, and reports success. With matching it exchanges
+  rows. A factorization of a symmetric matrix has no exchanges.
+
+  FAKE_CUDSS_VERSION is the version that it reports; with FAKE_CUDSS_WITHOUT_EXECUTE it lacks cudssExecute(). The environment
+  variable SPMV_FAKE_CUDSS_FAIL names a function, or a phase ("analysis", "factorization", "refactorization", "solve"), that
+  fails, or is "pivots": each factorization without matching replaces its last pivot by a wrong one.
+*/
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef FAKE_CUDSS_VERSION
+  #define FAKE_CUDSS_VERSION 10000
+#endif
+#define PUBLIC __attribute__((visibility("default")))
+
+enum { SUCCESS = 0, ALLOC_FAILED = 2, INVALID = 3, FAILED = 5 };
+enum { GENERAL = 0, SYMMETRIC = 1, SPD = 3 };
+enum { ANALYSIS = 3, FACTORIZATION = 4, REFACTORIZATION = 8, SOLVE = 1008 };
+enum { MATCHING = 3, SOLVE_MODE = 4, CONFIGS = 40 };
+enum { INFO = 0, LU_NNZ = 1, NPIVOTS = 2, INERTIA = 3, USER_PERM = 9 };
+
+typedef struct {
+  void *ctx;
+  int (*alloc)(void *, void **, size_t, void *);
+  int (*free)(void *, void *, size_t, void *);
+  char name[64];
+} Memory;
+typedef struct {
+  Memory       memory;
+  cudaStream_t stream;
+} Handle;
+typedef struct {
+  int value[CONFIGS];
+} Config;
+typedef struct {
+  int64_t     rows, columns, ld, nnz;
+  const void *row_ptr, *col;
+  void       *values;
+  int         kind, upper;
+} Matrix;
+typedef struct {
+  Handle  *handle;
+  int64_t  n;
+  double  *factor; /* [n][n] by rows, in device memory */
+  int64_t *row;    /* [n] on the host: row i of the factors is row row[i] of the matrix */
+  int      info, pivots, inertia[2];
+  int64_t  nnz;
+} Data;
+
+static const double least = 1e-13; /* of a pivot */
+
+static int fails(const char *what)
+{
+  const char *which = getenv("SPMV_FAKE_CUDSS_FAIL");
+
+  return which && !strcmp(which, what);
+}
+
+static void *get(const Handle *h, const void *from, size_t bytes)
+{
+  void *to = malloc(bytes + 1);
+
+  (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, h->stream);
+  (void)cudaStreamSynchronize(h->stream);
+  return to;
+}
+static int put(const Handle *h, void *to, const void *from, size_t bytes)
+{
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, h->stream) || cudaStreamSynchronize(h->stream)
+             ? FAILED
+             : SUCCESS;
+}
+
+static int make(const char *function, size_t bytes, void *out)
+{
+  void *made = fails(function) ? NULL : calloc(1, bytes);
+
+  memcpy(out, &made, sizeof made);
+  return made ? SUCCESS : FAILED;
+}
+
+PUBLIC int cudssGetProperty(int property, int *value)
+{
+  if (fails("cudssGetProperty")) return FAILED;
+  *value = property == 0   ? FAKE_CUDSS_VERSION / 10000
+           : property == 1 ? FAKE_CUDSS_VERSION / 100 % 100
+                           : FAKE_CUDSS_VERSION % 100;
+  return SUCCESS;
+}
+PUBLIC int cudssCreate(Handle **h) { return make("cudssCreate", sizeof **h, h); }
+PUBLIC int cudssDestroy(Handle *h)
+{
+  free(h);
+  return SUCCESS;
+}
+PUBLIC int cudssSetStream(Handle *h, void *stream)
+{
+  h->stream = stream;
+  return SUCCESS;
+}
+PUBLIC int cudssSetThreadingLayer(Handle *h, const char *file) { return h && file ? SUCCESS : INVALID; }
+PUBLIC int cudssSetDeviceMemHandler(Handle *h, const Memory *memory)
+{
+  h->memory = *memory;
+  return SUCCESS;
+}
+PUBLIC int cudssConfigCreate(Config **c) { return make("cudssConfigCreate", sizeof **c, c); }
+PUBLIC int cudssConfigDestroy(Config *c)
+{
+  free(c);
+  return SUCCESS;
+}
+PUBLIC int cudssConfigSet(Config *c, int which, const void *value, size_t bytes)
+{
+  if (bytes != sizeof(int) || which < 0 || which >= CONFIGS || fails("cudssConfigSet")) return INVALID;
+  memcpy(&c->value[which], value, bytes);
+  return SUCCESS;
+}
+PUBLIC int cudssDataCreate(Handle *h, Data **d)
+{
+  const int result = make("cudssDataCreate", sizeof **d, d);
+
+  if (!result) (*d)->handle = h;
+  return result;
+}
+PUBLIC int cudssDataDestroy(Handle *h, Data *d)
+{
+  if (d->factor) (void)h->memory.free(h->memory.ctx, d->factor, (size_t)(d->n * d->n) * 8, h->stream);
+  free(d->row);
+  free(d);
+  return SUCCESS;
+}
+/* A permutation from the user is checked, and not used */
+PUBLIC int cudssDataSet(Handle *h, Data *d, int which, const void *value, size_t bytes)
+{
+  const int64_t  n    = (int64_t)(bytes / 4);
+  const int32_t *perm = value;
+  char          *seen = calloc((size_t)n + 1, 1);
+  int            bad  = which != USER_PERM;
+
+  (void)h;
+  (void)d;
+  for (int64_t i = 0; i < n && !bad; i++) bad = perm[i] < 0 || perm[i] >= n || seen[perm[i]]++;
+  free(seen);
+  return bad ? INVALID : SUCCESS;
+}
+PUBLIC int cudssDataGet(Handle *h, Data *d, int which, void *value, size_t bytes, size_t *written)
+{
+  const void *from = which == INFO      ? (void *)&d->info
+                     : which == LU_NNZ  ? (void *)&d->nnz
+                     : which == NPIVOTS ? (void *)&d->pivots
+                                        : d->inertia;
+
+  (void)h;
+  *written = which == LU_NNZ || which == INERTIA ? 8 : 4;
+  if (bytes < *written || which > INERTIA || fails("cudssDataGet")) return INVALID;
+  memcpy(value, from, *written);
+  return SUCCESS;
+}
+PUBLIC int cudssMatrixCreateDn(Matrix **m, int64_t rows, int64_t columns, int64_t ld, const void *values, int type,
+                               int layout)
+{
+  const int result = make("cudssMatrixCreateDn", sizeof **m, m);
+
+  if (result || type != 1 || layout != 0 || ld < rows) return result ? result : INVALID;
+  **m          = (Matrix){.rows = rows, .columns = columns, .ld = ld};
+  (*m)->values = (void *)(uintptr_t)values;
+  return SUCCESS;
+}
+PUBLIC int cudssMatrixCreateCsr(Matrix **m, int64_t rows, int64_t columns, int64_t nnz, const void *row_ptr,
+                                const void *row_end, const void *col, const void *values, int offset_type,
+                                int index_type, int value_type, int kind, int part, int base)
+{
+  const int result = make("cudssMatrixCreateCsr", sizeof **m, m);
+
+  if (result || row_end || offset_type != 10 || index_type != 10 || value_type != 1 || base)
+    return result ? result : INVALID;
+  **m = (Matrix){
+      .rows = rows, .columns = columns, .nnz = nnz, .row_ptr = row_ptr, .col = col, .kind = kind, .upper = part == 2};
+  (*m)->values = (void *)(uintptr_t)values;
+  return SUCCESS;
+}
+PUBLIC int cudssMatrixDestroy(Matrix *m)
+{
+  free(m);
+  return SUCCESS;
+}
+
+static int analyse(Handle *h, Data *d, const Matrix *m)
+{
+  void *block = NULL;
+
+  d->n   = m->rows;
+  d->row = realloc(d->row, (size_t)d->n * sizeof *d->row);
+  if (!d->factor && h->memory.alloc(h->memory.ctx, &block, (size_t)(d->n * d->n) * 8, h->stream)) return ALLOC_FAILED;
+  if (!d->factor) d->factor = block;
+  d->nnz = d->n * d->n;
+  return SUCCESS;
+}
+
+/* The matrix as a dense one, of both triangles */
+static double *dense(const Handle *h, const Matrix *m)
+{
+  const int64_t n       = m->rows;
+  int32_t      *row_ptr = get(h, m->row_ptr, (size_t)(n + 1) * 4), *col = get(h, m->col, (size_t)m->nnz * 4);
+  double       *values = get(h, m->values, (size_t)m->nnz * 8), *a = calloc((size_t)(n * n) + 1, 8);
+
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) {
+      if (m->upper && col[k] < i) continue;
+      a[i * n + col[k]] = values[k];
+      if (m->upper) a[col[k] * n + i] = values[k];
+    }
+  free(row_ptr);
+  free(col);
+  free(values);
+  return a;
+}
+
+static void exchange(Data *d, double *a, int64_t k)
+{
+  int64_t best = k;
+
+  for (int64_t i = k + 1; i < d->n; i++)
+    if (fabs(a[i * d->n + k]) > fabs(a[best * d->n + k])) best = i;
+  for (int64_t j = 0; best != k && j < d->n; j++) {
+    const double t     = a[k * d->n + j];
+    a[k * d->n + j]    = a[best * d->n + j];
+    a[best * d->n + j] = t;
+  }
+  const int64_t r = d->row[k];
+  d->row[k]       = d->row[best];
+  d->row[best]    = r;
+}
+
+static void eliminate(const Data *d, double *a, int64_t k)
+{
+  const int64_t n = d->n;
+
+  for (int64_t i = k + 1; i < n; i++) {
+    const double l = a[i * n + k] /= a[k * n + k];
+    for (int64_t j = k + 1; l != 0 && j < n; j++) a[i * n + j] -= l * a[k * n + j];
+  }
+}
+
+static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
+{
+  const int64_t n = d->n;
+  double       *a = dense(h, m);
+
+  d->info = d->pivots = d->inertia[0] = d->inertia[1] = 0;
+  for (int64_t k = 0; k < n; k++) d->row[k] = k;
+  for (int64_t k = 0; k < n && !d->info; k++) {
+    double *pivot = &a[k * n + k];
+
+    if (c->value[MATCHING]) exchange(d, a, k);
+    else if (k == n - 1 && fails("pivots")) *pivot = least / 10;
+    if (m->kind == SPD && !(*pivot > 0)) d->info = (int)k + 1;
+    if (fabs(*pivot) < least) {
+      *pivot = *pivot < 0 ? -least : least;
+      d->pivots++;
+    }
+    d->inertia[*pivot < 0]++;
+    eliminate(d, a, k);
+  }
+  const int result = put(h, d->factor, a, (size_t)(n * n) * 8);
+  free(a);
+  return result;
+}
+
+/* P A = L U, with rows of P A as in d->row; A^T = U^T L^T P */
+static void solve_column(const Data *d, const double *lu, int transposed, const double *b, double *x)
+{
+  const int64_t n = d->n;
+  double       *y = malloc((size_t)n * 8);
+
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = transposed ? b[i] : b[d->row[i]];
+    for (int64_t j = 0; j < i; j++) y[i] -= (transposed ? lu[j * n + i] : lu[i * n + j]) * y[j];
+    if (transposed) y[i] /= lu[i * n + i];
+  }
+  for (int64_t i = n - 1; i >= 0; i--) {
+    for (int64_t j = i + 1; j < n; j++) y[i] -= (transposed ? lu[j * n + i] : lu[i * n + j]) * y[j];
+    if (!transposed) y[i] /= lu[i * n + i];
+  }
+  for (int64_t i = 0; i < n; i++) x[transposed ? d->row[i] : i] = y[i];
+  free(y);
+}
+
+static int solve(Handle *h, const Config *c, const Data *d, const Matrix *x, const Matrix *b)
+{
+  double *lu = get(h, d->factor, (size_t)(d->n * d->n) * 8), *out = malloc((size_t)d->n * 8);
+  int     result = x->rows == d->n && b->rows == d->n && x->columns == b->columns ? SUCCESS : INVALID;
+
+  for (int64_t j = 0; j < b->columns && !result; j++) {
+    double *in = get(h, (double *)b->values + j * b->ld, (size_t)d->n * 8);
+
+    solve_column(d, lu, c->value[SOLVE_MODE], in, out);
+    result = put(h, (double *)x->values + j * x->ld, out, (size_t)d->n * 8);
+    free(in);
+  }
+  free(lu);
+  free(out);
+  return result;
+}
+
+#ifdef FAKE_CUDSS_WITHOUT_EXECUTE
+  #define cudssExecute cudssExecuteOfAnotherName
+#endif
+PUBLIC int cudssExecute(Handle *h, int phase, const Config *c, Data *d, const Matrix *m, const Matrix *x,
+                        const Matrix *b)
+{
+  if (!x || !b ||
+      fails(phase == ANALYSIS          ? "analysis"
+            : phase == FACTORIZATION   ? "factorization"
+            : phase == REFACTORIZATION ? "refactorization"
+                                       : "solve"))
+    return FAILED;
+  if (phase == ANALYSIS) return analyse(h, d, m);
+  if (phase == FACTORIZATION || phase == REFACTORIZATION) return d->factor ? factor(h, c, d, m) : INVALID;
+  return phase == SOLVE && d->factor ? solve(h, c, d, x, b) : INVALID;
+}

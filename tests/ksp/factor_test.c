@@ -1,0 +1,457 @@
+/*
+  factor_test.c - LU and Cholesky of the package cudss, through PCLU and PCCHOLESKY of a program that names no package:
+  solutions are compared with those of PETSc's package, and counters say where they were computed.
+
+    factor_test -petscpack_cudss libcudss.so.1 -petscpack_cudss_least_rows 0
+
+  With -fake, the library is the replacement of tests/direct, which is told to fail.
+*/
+static const char help[] = "Factors on the GPU compared with PETSc's.\n";
+
+#include "ksp_problem.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 8, N = SIDE * SIDE };
+
+static PetscInt  checks, failures;
+static PetscBool fake = PETSC_FALSE;
+static char      name[128]; /* of the case */
+
+static PetscErrorCode Check(PetscBool right, const char what[])
+{
+  PetscFunctionBeginUser;
+  checks++;
+  if (right) PetscFunctionReturn(PETSC_SUCCESS);
+  failures++;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, what));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- matrices ---- */
+
+typedef struct {
+  const char *name;
+  PetscReal   diagonal, skew, scale,
+      row_factor;                   /* of a five-point stencil; rows are multiplied by powers of the last up to 39 */
+  PetscInt  zeros;                  /* so many last diagonal entries are 0 */
+  PetscBool neumann, gap, nan, spd; /* zero row sums; an empty row; a NaN; MAT_SPD is set */
+} Case;
+
+static const Case cases[] = {
+    {.name = "positive definite", .diagonal = 4.1, .scale = 1, .row_factor = 1},
+    {.name = "known to be positive definite", .diagonal = 4.1, .scale = 1, .row_factor = 1, .spd = PETSC_TRUE},
+    {.name = "convection", .diagonal = 4, .skew = 0.9, .scale = 1, .row_factor = 1},
+    {.name = "small values", .diagonal = 4, .scale = 1e-12, .row_factor = 1},
+    {.name = "large values", .diagonal = 4, .scale = 1e12, .row_factor = 1},
+    {.name = "scaled rows", .diagonal = 4, .scale = 1, .row_factor = 1.8},
+    {.name = "indefinite", .diagonal = 1.03, .scale = 1, .row_factor = 1},
+    {.name = "wrongly said to be positive definite", .diagonal = 1.03, .scale = 1, .row_factor = 1, .spd = PETSC_TRUE},
+    {.name = "zeros on the diagonal", .diagonal = 4, .scale = 1, .row_factor = 1, .zeros = 9},
+    {.name = "singular", .scale = 1, .row_factor = 1, .neumann = PETSC_TRUE},
+    {.name = "an empty row", .diagonal = 4, .scale = 1, .row_factor = 1, .gap = PETSC_TRUE},
+    {.name = "not a number", .diagonal = 4, .scale = 1, .row_factor = 1, .nan = PETSC_TRUE},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static PetscErrorCode Fill(const Case *c, PetscReal factor, PetscInt n, Mat A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(A));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt    x = i % SIDE, y = i / SIDE, col[] = {i - SIDE, i - 1, i + 1, i + SIDE};
+    const PetscReal   s        = c->scale * factor * PetscPowReal(c->row_factor, (PetscReal)(i * 7 % 40));
+    const PetscBool   in[]     = {y > 0, x > 0, x < SIDE - 1, y < SIDE - 1};
+    const PetscScalar off[]    = {-s, -s * (1 + c->skew), -s * (1 - c->skew), -s};
+    PetscScalar       diagonal = i >= n - c->zeros ? 0 : s * c->diagonal;
+
+    for (int k = 0; k < 4; k++) {
+      if (!in[k] || col[k] >= n) continue;
+      if (c->neumann) diagonal -= off[k];
+      PetscCall(MatSetValue(A, i, col[k], c->gap && i == n / 2 ? 0 : off[k], INSERT_VALUES));
+    }
+    if (c->gap && i == n / 2) diagonal = 0;
+    if (c->nan && i == n / 2) diagonal = NAN;
+    PetscCall(MatSetValue(A, i, i, diagonal, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  if (c->spd) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Matrix(const Case *c, MatType type, PetscInt n, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, n, n, n, n));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
+  PetscCall(Fill(c, 1, n, *A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- solves ---- */
+
+static PetscErrorCode Solver(KSPType type, PCType of_pc, MatSolverType package, Mat A, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, of_pc));
+  if (package) PetscCall(PCFactorSetMatSolverType(pc, package));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a factor of the package cudss says of itself; all zeros for another one */
+static PetscErrorCode Info(KSP ksp, MatCuDSSInfo *info)
+{
+  MatSolverType package = NULL;
+  PetscBool     ours;
+  Mat           F;
+  PC            pc;
+
+  PetscFunctionBeginUser;
+  *info = (MatCuDSSInfo){.reason = ""};
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatSolverType(pc, &package));
+  PetscCall(PetscStrcmp(package, MATSOLVERCUDSS, &ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatCuDSSGetInfo(F, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves, and returns the backward error, or -1 if the solver failed */
+static PetscErrorCode Solved(KSP ksp, PetscBool transposed, PetscReal *error)
+{
+  KSPConvergedReason why;
+  PetscReal          of_A, of_x, of_b;
+  Mat                A;
+  Vec                x, b, r;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecSetRandom(b, NULL));
+  if (transposed) PetscCall(KSPSolveTranspose(ksp, b, x));
+  else PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &why));
+  if (transposed) PetscCall(MatMultTranspose(A, x, r));
+  else PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(MatNorm(A, NORM_INFINITY, &of_A));
+  PetscCall(VecNorm(x, NORM_INFINITY, &of_x));
+  PetscCall(VecNorm(b, NORM_INFINITY, &of_b));
+  PetscCall(VecNorm(r, NORM_INFINITY, error));
+  *error = why > 0 ? *error / PetscMax(of_A * of_x + of_b, PETSC_SMALL) : -1;
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The error is at most that of PETSc's package, or 1e-14. Where PETSc's fails, ours may be right, if the matrix is regular:
+   PETSc's meets zeros on the diagonal. */
+static PetscErrorCode CheckError(PetscReal error, PetscReal of_petsc, PetscBool regular)
+{
+  PetscFunctionBeginUser;
+  PetscCall(
+      Check((PetscBool)((error < 0) == (of_petsc < 0) || (regular && of_petsc < 0)), "another reason than PETSc's"));
+  PetscCall(
+      Check((PetscBool)(error <= PetscMax(1e-14, 2 * of_petsc) || (PetscIsNanReal(error) && PetscIsNanReal(of_petsc))),
+            "the backward error is larger than PETSc's"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ErrorOfPetsc(PCType type, Mat A, PetscReal *error)
+{
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(Solver(KSPPREONLY, type, MATSOLVERPETSC, A, &ksp));
+  PetscCall(Solved(ksp, PETSC_FALSE, error));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each case as LU and as Cholesky: right, or PETSc's own failure */
+static PetscErrorCode TestSuite(void)
+{
+  static const char *const types[] = {PCLU, PCCHOLESKY};
+  MatCuDSSInfo             info;
+  PetscReal                error, petsc;
+
+  PetscFunctionBeginUser;
+  for (int c = 0; c < CASES; c++)
+    for (int t = 0; t < 2; t++) {
+      Mat A;
+      KSP ksp;
+
+      if (t && (cases[c].skew != 0 || cases[c].row_factor != 1 || cases[c].gap)) continue; /* not symmetric */
+      PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s", cases[c].name, types[t]));
+      PetscCall(Matrix(&cases[c], MATSEQAIJ, N, &A));
+      PetscCall(ErrorOfPetsc(types[t], A, &petsc));
+      PetscCall(Solver(KSPPREONLY, types[t], NULL, A, &ksp));
+      PetscCall(Solved(ksp, PETSC_FALSE, &error));
+      PetscCall(CheckError(error, petsc, (PetscBool)(cases[c].zeros > 0)));
+      PetscCall(Info(ksp, &info));
+      if (petsc >= 0 && !cases[c].zeros && !cases[c].neumann)
+        PetscCall(Check((PetscBool)(info.on_device && info.solves == 1 && info.numeric >= 1), info.reason));
+      if (!info.on_device) PetscCall(Check((PetscBool)(info.reason[0] != 0), "no reason"));
+      PetscCall(KSPDestroy(&ksp));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values and a new pattern, with each type of matrix and method */
+static PetscErrorCode TestReuse(MatType type, KSPType method, PCType of_pc)
+{
+  MatCuDSSInfo info;
+  PetscReal    error;
+  Mat          A;
+  KSP          ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, %s", type, method, of_pc));
+  PetscCall(Matrix(&cases[0], type, N, &A));
+  PetscCall(Solver(method, of_pc, NULL, A, &ksp));
+  for (int step = 0; step < 4; step++) {
+    if (step) PetscCall(Fill(&cases[0], step, N, A));
+    if (step == 3) { /* a nonzero more in two rows: another pattern */
+      PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      PetscCall(MatSetValue(A, 0, N - 1, -0.1, INSERT_VALUES));
+      PetscCall(MatSetValue(A, N - 1, 0, -0.1, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    }
+    PetscCall(Solved(ksp, PETSC_FALSE, &error));
+    PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
+    PetscCall(Info(ksp, &info));
+    PetscCall(Check((PetscBool)(info.on_device && !info.fallbacks), info.reason));
+    if (!strcmp(method, KSPPREONLY)) { /* the factor of another pattern is another object */
+      PetscCall(
+          Check((PetscBool)(info.symbolic == 1 && info.numeric == (step == 3 ? 1 : step + 1)), "factored too often"));
+      PetscCall(Check((PetscBool)(info.solves == info.numeric), "not solved with the factor"));
+    }
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Engines apply the factor within their iterations */
+static PetscErrorCode TestEngine(KSPType method)
+{
+  KSPDeviceInfo info;
+  PetscReal     error;
+  Mat           A;
+  KSP           ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "engine %s", method));
+  PetscCall(Matrix(&cases[0], MATSEQAIJRBP, N, &A));
+  PetscCall(Solver(method, PCLU, NULL, A, &ksp));
+  for (int step = 0; step < 3; step++) {
+    if (step) PetscCall(Fill(&cases[0], 1 + step, N, A));
+    PetscCall(Solved(ksp, PETSC_FALSE, &error));
+    PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
+    PetscCall(KSPDeviceGetInfo(ksp, &info));
+    PetscCall(Check((PetscBool)(info.solves_device == step + 1 && !info.solves_host), info.reason));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Transposed solves, solves added to a vector, several right-hand sides, inertia */
+static PetscErrorCode TestOperations(PCType of_pc)
+{
+  const PetscInt columns = 3;
+  PetscReal      error, norm;
+  PetscInt       inertia[3], petsc[3];
+  Mat            A, F, B, X, R;
+  Vec            b, x, y;
+  KSP            ksp, other;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "operations, %s", of_pc));
+  PetscCall(Matrix(&cases[strcmp(of_pc, PCLU) ? 6 : 2], MATSEQAIJ, N, &A));
+  PetscCall(Solver(KSPPREONLY, of_pc, NULL, A, &ksp));
+  PetscCall(Solved(ksp, PETSC_TRUE, &error));
+  PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-13), "a wrong transposed solution"));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecSetRandom(b, NULL));
+  PetscCall(VecSet(y, 2));
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(MatSolveAdd(F, b, y, y));
+  PetscCall(VecAXPY(y, -1, x));
+  PetscCall(VecShift(y, -2));
+  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
+  PetscCall(Check((PetscBool)(norm <= 1e-12), "a wrong sum"));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, N, columns, NULL, &B));
+  PetscCall(MatSetRandom(B, NULL));
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  PetscCall(MatMatSolve(F, B, X));
+  PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
+  PetscCall(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
+  PetscCall(MatNorm(R, NORM_FROBENIUS, &norm));
+  PetscCall(Check((PetscBool)(norm <= 1e-10), "a wrong solution of several"));
+  if (strcmp(of_pc, PCLU)) {
+    PetscCall(MatGetInertia(F, &inertia[0], &inertia[1], &inertia[2]));
+    PetscCall(Solver(KSPPREONLY, of_pc, MATSOLVERPETSC, A, &other));
+    PetscCall(KSPSetUp(other));
+    PetscCall(KSPGetPC(other, &pc));
+    PetscCall(PCFactorGetMatrix(pc, &F));
+    PetscCall(MatGetInertia(F, &petsc[0], &petsc[1], &petsc[2]));
+    for (int i = 0; i < 3; i++) PetscCall(Check((PetscBool)(inertia[i] == petsc[i]), "another inertia than PETSc's"));
+    PetscCall(KSPDestroy(&other));
+  }
+  PetscCall(MatDestroy(&R));
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&B));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A named package, a factor in place, a small matrix and a name that is not replaced stay PETSc's */
+static PetscErrorCode TestChoice(void)
+{
+  static const char *const settings[] = {"",
+                                         "-pc_factor_mat_solver_type petsc",
+                                         "-pc_factor_in_place",
+                                         "-petscpack_off",
+                                         "-pc_factor_mat_ordering_type nd",
+                                         "-pc_factor_shift_type nonzero"};
+  static const char *const packages[] = {MATSOLVERCUDSS, MATSOLVERPETSC, NULL, NULL, MATSOLVERCUDSS, MATSOLVERCUDSS};
+  MatSolverType            package;
+  PetscReal                error;
+  PetscBool                off;
+  Mat                      A;
+  KSP                      ksp;
+  PC                       pc;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 6; i++) {
+    PetscCall(PetscSNPrintf(name, sizeof name, "choice %s", settings[i]));
+    PetscCall(PetscOptionsInsertString(NULL, settings[i]));
+    PetscCall(PetscOptionsHasName(NULL, NULL, "-petscpack_off", &off));
+    if (off) PetscCall(PetscPackReplaceType(PCLU, PETSC_FALSE));
+    PetscCall(Matrix(&cases[0], MATSEQAIJ, N, &A));
+    PetscCall(Solver(i == 2 ? KSPRICHARDSON : KSPPREONLY, PCLU, NULL, A, &ksp));
+    if (i == 2) PetscCall(KSPSetType(ksp, KSPPREONLY));
+    if (i != 2) PetscCall(Solved(ksp, PETSC_FALSE, &error));
+    else PetscCall(KSPSetUp(ksp));
+    if (i != 2) PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-13), "a wrong solution"));
+    PetscCall(KSPGetPC(ksp, &pc));
+    package = NULL;
+    PetscCall(PCFactorGetMatSolverType(pc, &package));
+    PetscCall(
+        Check((PetscBool)((!package && !packages[i]) || (package && packages[i] && !strcmp(package, packages[i])) ||
+                          (package && !packages[i] && !strcmp(package, MATSOLVERPETSC))),
+              package ? package : "no package"));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+    if (off) PetscCall(PetscPackReplaceType(PCLU, PETSC_TRUE));
+    if (off) PetscCall(PetscOptionsClearValue(NULL, "-petscpack_off"));
+    if (settings[i][0]) {
+      char option[64];
+
+      PetscCall(PetscStrncpy(option, settings[i], sizeof option));
+      if (strchr(option, ' ')) *strchr(option, ' ') = 0;
+      PetscCall(PetscOptionsClearValue(NULL, option));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the library cannot do, PETSc does, with a reason */
+static PetscErrorCode TestRefusals(void)
+{
+  static const char *const fails[] = {"analysis", "factorization", "solve", "pivots"};
+  MatCuDSSInfo             info;
+  PetscReal                error;
+  Mat                      A;
+  KSP                      ksp;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 4; i++) {
+    PetscCall(PetscSNPrintf(name, sizeof name, "refused %s", fails[i]));
+    PetscCall(Matrix(&cases[0], MATSEQAIJ, N, &A));
+    PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
+    (void)setenv("SPMV_FAKE_CUDSS_FAIL", fails[i], 1);
+    PetscCall(Solved(ksp, PETSC_FALSE, &error));
+    (void)unsetenv("SPMV_FAKE_CUDSS_FAIL");
+    PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
+    PetscCall(Info(ksp, &info));
+    if (i < 3) PetscCall(Check((PetscBool)(!info.on_device && strstr(info.reason, "cuDSS")), info.reason));
+    else PetscCall(Check((PetscBool)(info.on_device && info.symbolic == 3), "matching was not tried"));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One row, and none */
+static PetscErrorCode TestSizes(void)
+{
+  PetscReal error;
+  Mat       A;
+  KSP       ksp;
+
+  PetscFunctionBeginUser;
+  for (PetscInt n = 0; n < 2; n++) {
+    PetscCall(PetscSNPrintf(name, sizeof name, "%" PetscInt_FMT " rows", n));
+    PetscCall(Matrix(&cases[0], MATSEQAIJ, n, &A));
+    PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
+    PetscCall(Solved(ksp, PETSC_FALSE, &error));
+    PetscCall(Check((PetscBool)(error <= 1e-14), "a wrong solution"));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const types[]   = {MATSEQAIJ, MATSEQAIJRBP, MATSEQAIJAUTO};
+  static const char *const methods[] = {KSPPREONLY, KSPGMRES, KSPCG};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-fake", &fake));
+  PetscCall(PetscPackReplaceType(PCLU, PETSC_TRUE));
+  PetscCall(PetscPackReplaceType(PCCHOLESKY, PETSC_TRUE));
+  PetscCall(TestSuite());
+  for (int t = 0; t < 3; t++)
+    for (int m = 0; m < 3; m++) PetscCall(TestReuse(types[t], methods[m], m == 1 ? PCLU : PCCHOLESKY));
+  PetscCall(TestReuse(MATSEQAIJ, KSPPREONLY, PCLU));
+  PetscCall(TestEngine(KSPCGDEVICE));
+  PetscCall(TestEngine(KSPGMRESDEVICE));
+  PetscCall(TestEngine(KSPRICHARDSONDEVICE));
+  PetscCall(TestOperations(PCLU));
+  PetscCall(TestOperations(PCCHOLESKY));
+  PetscCall(TestChoice());
+  if (fake) PetscCall(TestRefusals());
+  PetscCall(TestSizes());
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));
+  PetscCall(PetscFinalize());
+  return failures || !checks ? 1 : 0;
+}
