@@ -48,9 +48,9 @@ if(SPMV_CUDA_ENABLED)
   target_link_libraries(spmvpack_objects PUBLIC ${SPMV_CUDART})
 endif()
 
-# Where packages of PyPI (nvidia-nccl-cu13) have NCCL, seen from a library in the package petscpack beside them: dlopen() looks
-# into the RUNPATH of the library that calls it
-set(PETSCPACK_NCCL_OF_PYPI "$ORIGIN/../nvidia/nccl/lib")
+# Where packages of PyPI (nvidia-nccl-cu13, nvidia-cudss-cu13) have their libraries, seen from a library in the package petscpack
+# beside them: dlopen() looks into the RUNPATH of the library that calls it
+set(PETSCPACK_FOLDERS_OF_PYPI "$ORIGIN/../nvidia/nccl/lib" "$ORIGIN/../nvidia/cu13/lib")
 
 add_library(spmvpack SHARED)
 add_library(petscpack::spmvpack ALIAS spmvpack)

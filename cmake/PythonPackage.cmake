@@ -3,7 +3,7 @@
 # name there.
 set_property(TARGET petscpack PROPERTY VERSION)
 set_property(TARGET petscpack PROPERTY SOVERSION)
-set_property(TARGET petscpack APPEND PROPERTY INSTALL_RPATH "${PETSCPACK_NCCL_OF_PYPI}")
+set_property(TARGET petscpack APPEND PROPERTY INSTALL_RPATH "${PETSCPACK_FOLDERS_OF_PYPI}")
 install(TARGETS petscpack LIBRARY DESTINATION petscpack COMPONENT python)
 
 # The name (SONAME) under which the loader finds PETSc, such as libpetsc_real.so.3.18

@@ -12,7 +12,7 @@ set(short_names -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 # of the CUDA runtime that is linked into it.
 set_property(TARGET spmvpack PROPERTY VERSION)
 set_property(TARGET spmvpack PROPERTY SOVERSION)
-set_property(TARGET spmvpack PROPERTY INSTALL_RPATH "${PETSCPACK_NCCL_OF_PYPI}")
+set_property(TARGET spmvpack PROPERTY INSTALL_RPATH "${PETSCPACK_FOLDERS_OF_PYPI}")
 target_sources(spmvpack PRIVATE ${wheel}/not_the_plugin.c)
 target_link_options(spmvpack PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions LINKER:-z,nodelete LINKER:-z,defs)
 

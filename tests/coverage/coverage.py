@@ -26,9 +26,11 @@ WHERE = {"gpu": 2, "in part": 1, "host": 0}
 LINE = re.compile(r"  (?P<prefix>r\d+_\S*) (?P<method>.+?): (?P<solves>\d+) solves, \S+ s, (?P<where>in part on the GPU|on the host): "
                   r"(?:(?P<call>\w+) ran on the host; )?(?P<why>.*?)(?:; try (?P<hint>-.*))?$")
 # The GPU of a test takes matrices that are too small to gain there
-SMALL = ["-mat_aijfmt_device", "gpu", "-mat_aijfmt_decline", "0"]
-# What families set beside a factorization, MOOSE most of all: a row with one is served only if it is with each of these, too
-BESIDE = ["-pc_factor_shift_type nonzero", "-pc_factor_mat_ordering_type nd", "-set_twice", "-pc_factor_in_place"]
+SMALL = ["-mat_aijfmt_device", "gpu", "-mat_aijfmt_decline", "0", "-petscpack_cudss_least_rows", "0"]
+# What families set beside a factorization, MOOSE most of all: a row with one is served only if it is with each of these, too. A
+# factor in place overwrites its matrix, which only PETSc can do: it must be right.
+IN_PLACE = "pc_factor_in_place"
+BESIDE = ["-pc_factor_shift_type nonzero", "-pc_factor_mat_ordering_type nd", "-set_twice", "-" + IN_PLACE]
 BESIDE_MUMPS = ["-mat_mumps_icntl_14 40", "-mat_mumps_icntl_24 1"]
 FAMILY = 1000  # row + k * FAMILY is the row with the k-th of them
 # Ends in an error within a set-up: the rows after it must still be seen
@@ -144,7 +146,7 @@ def compare(row, plain, run, same_method):
 
 def plugin_options(arguments, replace):
     return ["-dll_append", arguments.plugin, "-petscpack_replace", replace, "-petscpack_summary", "-petscpack_summary_lines", "1000",
-            *SMALL]
+            "-petscpack_cudss", arguments.cudss, *SMALL]
 
 
 def try_hints(arguments, rows, run, ranks, plain):
@@ -176,7 +178,7 @@ def try_hints(arguments, rows, run, ranks, plain):
 def check_no_name_helps(arguments, rows, run, ranks):
     """Rows whose reasons name no option: no name of -petscpack_replace may bring more to the GPU."""
     rows = [row for row in rows if run.where(row["row"])[0] != "gpu" and not run.hints(row["row"])]
-    everything = Run(arguments, "every_name", rows, ranks, plugin_options(arguments, "aij,cg,gmres,mg,gamg,hypre"))
+    everything = Run(arguments, "every_name", rows, ranks, plugin_options(arguments, "aij,cg,gmres,mg,gamg,hypre,lu,cholesky"))
     for row in rows:
         before, after = run.where(row["row"])[0], everything.where(row["row"])[0]
         if WHERE[after] > WHERE[before]:
@@ -188,7 +190,7 @@ def verdicts_on(arguments, rows, ranks, kind):
     several = [one for row in rows for one in with_families(row)]
     plain = Run(arguments, f"plain_{kind}", several, ranks)
     run = Run(arguments, f"run_{kind}", several, ranks,
-              ["-dll_append", arguments.plugin, *_defaults.options().split(), "-petscpack_summary_lines", "1000", *SMALL])
+              ["-dll_append", arguments.plugin, *_defaults.options().split(), "-petscpack_summary_lines", "1000", "-petscpack_cudss", arguments.cudss, *SMALL])
     for row in several:
         compare(row, plain, run, True)
     failing = {row["row"] for row in rows if "error" in plain.results[row["row"]]}
@@ -201,7 +203,8 @@ def verdicts_on(arguments, rows, ranks, kind):
         if number in failing:
             verdicts[number] = {"run": "fails plainly", "tried": "fails plainly", "why": f"error {plain.results[number]['error']} of PETSc", "options": ""}
             continue
-        where, line = min((run.where(one["row"]) for one in with_families(row)), key=lambda found: WHERE[found[0]])
+        asked = [one for one in with_families(row) if not one["options"].endswith(IN_PLACE)]
+        where, line = min((run.where(one["row"]) for one in asked), key=lambda found: WHERE[found[0]])
         verdicts[number] = {"run": where, "tried": places[number], "why": line["why"] if line else "",
                             "options": " ".join(hint.replace(f"-r{number}_", "-") for hint in given[number])}
     return verdicts
@@ -251,6 +254,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plugin", help="by default that of an installed petscpack")
     parser.add_argument("--folder", required=True)
+    parser.add_argument("--cudss", default="auto", help="as for -petscpack_cudss")
     parser.add_argument("--mpiexec", default="mpiexec")
     parser.add_argument("--python", default="/usr/bin/python3", help="the Python that has petsc4py")
     parser.add_argument("--all", action="store_true")

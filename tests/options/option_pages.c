@@ -43,12 +43,15 @@ static void print_values(FILE *page, const SpmvFormat *table, const SpmvOptionDe
 static void print_further(FILE *page)
 {
   fputs(
+      "| `-petscpack_cudss` | text | `auto`, `off`, a path | `auto` | how factorizations find NVIDIA's library cuDSS; "
+      "`off`: PETSc factors ([direct.md](../direct.md)) |\n"
+      "| `-petscpack_cudss_least_rows` | integer | 0 or more | `10000` | matrices with fewer rows are factored by PETSc |\n"
       "| `-petscpack_nccl` | text | `auto`, `off`, a path | `auto` | how solvers on several GPUs find NVIDIA's library "
       "NCCL; "
       "`off`: messages go by MPI ([several-gpus.md](../several-gpus.md)) |\n"
-      "| `-petscpack_replace` | list | `aij`, `cg`, `gmres`, `richardson`, `mg`, `gamg`, `hypre` | none | these type "
+      "| `-petscpack_replace` | list | `aij`, `cg`, `gmres`, `richardson`, `mg`, `gamg`, `hypre`, `lu`, `cholesky` | none | these type "
       "names of PETSc mean `aijauto`, `cgdevice`, `gmresdevice`, `richardsondevice`, `mgdevice` and `gamgdevice`, and "
-      "so does hypre's BoomerAMG ([solving.md](../solving.md#options)) |\n"
+      "so does hypre's BoomerAMG; `lu` and `cholesky` take the package `cudss` ([solving.md](../solving.md#options)) |\n"
       "| `-petscpack_summary` | truth value | `false`, `true` | `false` | `PetscFinalize()` prints on the standard "
       "error "
       "stream what ran on the GPU, and a line for each solver that did not run there as a whole: the call on the host, "

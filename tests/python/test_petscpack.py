@@ -88,10 +88,11 @@ class Load(unittest.TestCase):
         self.assertTrue(Path(petscpack.plugin()).is_file())
         self.assertEqual(Path(petscpack.plugin()).name, "libpetscpack.so")
 
-    def test_nccl_is_looked_for_beside_the_package(self):
-        # The library with the kernels opens NCCL: nccl_of_pypi in tests/nccl shows that this name is enough
+    def test_nccl_and_cudss_are_looked_for_beside_the_package(self):
+        # The library with the kernels opens them: nccl_of_pypi in tests/nccl shows that this name is enough
         kernels = Path(petscpack.plugin()).with_name("libspmvpack.so" if petscpack._build_info.VARIANTS else "libpetscpack.so")
-        self.assertIn(b"$ORIGIN/../nvidia/nccl/lib", kernels.read_bytes())
+        for folder in (b"$ORIGIN/../nvidia/nccl/lib", b"$ORIGIN/../nvidia/cu13/lib"):
+            self.assertIn(folder, kernels.read_bytes())
 
 
 # The matrix of a line with two unknowns per node
