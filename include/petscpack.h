@@ -163,6 +163,7 @@ PETSC_EXTERN PetscErrorCode PetscPackGetCuDSS(const char *cudss[]);
 PETSC_EXTERN PetscErrorCode PetscPackSetDeviceKeep(PetscInt64 bytes);
 PETSC_EXTERN PetscErrorCode PetscPackGetDeviceKeep(PetscInt64 *bytes);
 PETSC_EXTERN PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace);
+PETSC_EXTERN PetscErrorCode PetscPackReplacePackage(const char package[], PetscBool replace);
 
 PETSC_EXTERN PetscErrorCode MatAIJFmtSetOption(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t);

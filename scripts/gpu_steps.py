@@ -139,6 +139,12 @@ STEPS = [
         100 $fuzz --seconds 60 --parent aij --report $out/fuzz-distro.md $FUZZ_ARGS -- -mat_aijfmt_device gpu -mat_no_inode $FUZZ_OPTIONS"""),
     Step("mg_distro", "distro", 300, -20, "the step mg on that PETSc, compared with aij on one core: 0.4 million rows", """
         !solve mg_distro"""),
+    Step("direct", "distro", 400, -20, "LU and Cholesky by cuDSS (`CUDSS`) on that PETSc: factor_test, then solve_bench beside MUMPS on one core", """
+        factor_test -petscpack_cudss $CUDSS -petscpack_cudss_least_rows 0
+        solve_bench -matrix tet3_rcm:21 $direct -json $out/direct-elasticity-29.json
+        solve_bench -matrix stencil7:46 $direct -json $out/direct-scalar-97.json
+        solve_bench -matrix stencil5:320 $direct -json $out/direct-plane-102.json
+        solve_bench -matrix tet3_rcm:32 $direct -json $out/direct-elasticity-98.json"""),
     Step("dolfinx", "dolfinx", 570, -10, "the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared", """
         $PYTHON $part/dolfinx_run.py $part/programs $out/dolfinx.json $DOLFINX_ARGS"""),
     Step("coverage", "dolfinx", 300, -10, "the settings of public programs by the binary wheel: right, and where each runs", """
@@ -158,6 +164,8 @@ WORDS = {
     "replace": "-petscpack_replace aij,cg,gmres,mg,gamg",
     "plugin": "-dll_append $here/lib/libpetscpack.so -use_gpu_aware_mpi 0",
     "fuzz": "$here/fuzz.sh --program $part/bin/fuzz_mat --mpiexec $part/bin/mpiexec --where GPU",
+    "direct": "-types aij -solvers lu_cudss,cholesky_cudss,lu_mumps,cholesky_mumps -steps 0 -repeat 3 -changes 2 -petscpack_cudss $CUDSS "
+              "-petscpack_cudss_least_rows 0 -commit $commit",
     "guard": "--error-exitcode 9 --print-limit 20",
     "iterations": "cg_of_a_few_iterations cycle_on_the_device_makes_levels_one_matrix cycle_takes_a_null_space_out_of_its_result "
                   "gmres_of_an_indefinite_and_of_a_singular_matrix gmres_of_several_thread_blocks cycle_between_double_vectors_of_many_rows",
@@ -204,6 +212,7 @@ SETTINGS = {
     "AUTO_MATRICES": ("circuit:1000000 edge_rcm:40 hex3:40 longrows:1000000 p1_random:60 p1_rcm:80 p2_rcm:30 p2tet3_rcm:20 powerlaw:300000 "
                       "stencil27:80 stencil5:1500 stencil7:120 stencil7:30 stencil9:1000 tet3_random:40 tet3_rcm:15 tet3_rcm:40",
                       "its matrices, besides the files `*.petsc` in `data/`"),
+    "CUDSS": ("auto", "the library of the step `direct`, as for `-petscpack_cudss`"),
     "CUDA_HOME": ("/usr/local/cuda", "where the CUDA libraries are"),
 }
 

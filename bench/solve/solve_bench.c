@@ -6,8 +6,9 @@
 
   -matrix family:size or -f file (PETSc binary, symmetric positive definite for CG; -block_size n)
   -types, -solvers      lists; each pair is a cell. Solver `products` is the matrix alone. cg, gmres, fgmres, bcgs or
-                        cgdevice with the suffix _gamg or _gamgdevice is that solver with multigrid. An unknown name is
-                        a prefix of options: -solvers mine -mine_ksp_type bcgs
+                        cgdevice with the suffix _gamg or _gamgdevice is that solver with multigrid; lu_cudss is LU by
+                        that package, cholesky_mumps Cholesky. An unknown name is a prefix of options: -solvers mine
+                        -mine_ksp_type bcgs
   -repeat 5             repetitions of the phases of a warm matrix
   -steps 10             Newton-like steps; 0: none     -loops setvalues,coo_host,coo_device    -loop_seconds 30
   -loop_solvers         the solvers with these steps; all by default

@@ -59,11 +59,26 @@ static PetscErrorCode MultigridOptions(const char solver[], const char pc[])
   PetscFunctionReturn(0);
 }
 
+/* Solvers lu_PACKAGE and cholesky_PACKAGE: that factorization alone */
+static PetscErrorCode FactorOptions(const char solver[], const char pc[])
+{
+  const size_t length = strlen(pc);
+
+  PetscFunctionBeginUser;
+  if (strncmp(solver, pc, length) || solver[length] != '_') PetscFunctionReturn(0);
+  PetscCall(SetOption(solver, "ksp_type", KSPPREONLY));
+  PetscCall(SetOption(solver, "pc_type", pc));
+  PetscCall(SetOption(solver, "pc_factor_mat_solver_type", solver + length + 1));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode SolverOptions(const char solver[])
 {
   const char *pc = strrchr(solver, '_');
 
   PetscFunctionBeginUser;
+  PetscCall(FactorOptions(solver, PCLU));
+  PetscCall(FactorOptions(solver, PCCHOLESKY));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(known_options); i++)
     if (!strcmp(known_options[i].solver, solver))
       PetscCall(SetOption(solver, known_options[i].key, known_options[i].value));

@@ -180,6 +180,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
   for (int kind = 0; kind < AIJFMT_PARENT_COUNT; kind++) aijfmt_process.parent_known[kind] = PETSC_FALSE;
   PetscCall(PetscPackNcclFinalize());
   PetscCall(PetscPackCuDSSFinalize());
+  PetscPackReplacePackagesForget();
   spmv_staging_release();
   spmv_device_release();
   PetscCall(PetscPackSetDeviceKeep(-1));
@@ -246,6 +247,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(KSPDevRegister(&GMRESDevClass));
   PetscCall(KSPDevRegister(&RichardsonDevClass));
   PetscCall(PetscPackReplaceFromOptions());
+  PetscCall(PetscPackReplacePackagesFromOptions());
   PetscCall(SummaryFromOptions_PetscPack());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(ProcessSetFromOptions_PetscPack());

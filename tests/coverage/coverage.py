@@ -146,7 +146,8 @@ def compare(row, plain, run, same_method):
 
 def plugin_options(arguments, replace):
     return ["-dll_append", arguments.plugin, "-petscpack_replace", replace, "-petscpack_summary", "-petscpack_summary_lines", "1000",
-            "-petscpack_cudss", arguments.cudss, *SMALL]
+            "-petscpack_replace_packages", re.search(r"-petscpack_replace_packages (\S+)", _defaults.options())[1], "-petscpack_cudss",
+            arguments.cudss, *SMALL]
 
 
 def try_hints(arguments, rows, run, ranks, plain):

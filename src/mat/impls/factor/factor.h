@@ -17,10 +17,15 @@ typedef struct {
   SpmvDirect       *direct;                /* the body on the device, or NULL ... */
   SpmvDirectOptions options;               /* ... and how it is made; stronger after pivots that were not good enough */
   PetscInt          refine;                /* as the user has set it */
-  Mat               host;                  /* the factor of PETSc's package, or NULL */
+  Mat               host;                  /* the factor of PETSc's package or of the one that was asked for, or NULL */
   IS                row, col;              /* orderings that the user named, or NULL */
   MatFactorInfo     info;                  /* as given to the symbolic phase */
-  char              why[SPMV_MESSAGE_MAX]; /* why the body is PETSc's; "" if it is not */
+  char              why[SPMV_MESSAGE_MAX]; /* why the body is on the host; "" if it is not */
+  /* what makes a factor of the package that was asked for, or NULL: PETSc's; one that it has made, or NULL; and the
+     setting for which that package has to factor, or "" */
+  PetscErrorCode (*former)(Mat, MatFactorType, Mat *);
+  Mat  named;
+  char keeps[64];
   /* the matrix of the last numeric phase, with a reference, and its state then */
   Mat              matrix;
   PetscObjectState values;
@@ -36,6 +41,13 @@ PETSC_INTERN PetscErrorCode PetscPackCuDSSFinalize(void);
 /* factor_create.c. *s is NULL for a factor of another package. */
 PETSC_INTERN PetscErrorCode MatCuDSSRegister(void);
 PETSC_INTERN PetscErrorCode MatCuDSSStateGet(Mat F, Mat_CuDSS **s);
+PETSC_INTERN PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType, const char package[], Mat *F);
+
+/* factor_packages.c. Within: a PC begins or ends to make a factor. */
+PETSC_INTERN void           MatCuDSSWithinPC(PetscBool begin);
+PETSC_INTERN PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode PetscPackReplacePackagesFromOptions(void);
+PETSC_INTERN void           PetscPackReplacePackagesForget(void);
 
 /* factor_symbolic.c. Body: makes that of PETSc, for the matrix of the symbolic phase or one with its pattern, because of
    s->why. Make: makes the body on the device with the values of A, or leaves a reason in s->why. */

@@ -21,6 +21,7 @@ static PetscErrorCode MatDestroy_CuDSS(Mat F)
   AIJFmtVectorFree(&s->exec, &s->b);
   AIJFmtVectorFree(&s->exec, &s->x);
   PetscCall(MatDestroy(&s->host));
+  PetscCall(MatDestroy(&s->named));
   PetscCall(MatDestroy(&s->matrix));
   PetscCall(ISDestroy(&s->row));
   PetscCall(ISDestroy(&s->col));
@@ -40,7 +41,7 @@ static PetscErrorCode MatView_CuDSS(Mat F, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->host) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "factored by PETSc: %s\n", s->why));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "factored on the host: %s\n", s->why));
     PetscCall(MatView(s->host, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -140,8 +141,7 @@ PetscErrorCode MatCuDSSGetInfo(Mat F, MatCuDSSInfo *info)
 static PetscErrorCode MatFactorGetSolverType_CuDSS(Mat F, MatSolverType *type)
 {
   PetscFunctionBegin;
-  (void)F;
-  *type = MATSOLVERCUDSS;
+  *type = F->solvertype;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +168,8 @@ static PetscErrorCode OperationsSet(Mat F, MatFactorType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatGetFactor_CuDSS(Mat A, MatFactorType type, Mat *out)
+/* package: the name that it bears */
+PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType type, const char package[], Mat *out)
 {
   Mat        F;
   Mat_CuDSS *s;
@@ -176,7 +177,7 @@ static PetscErrorCode MatGetFactor_CuDSS(Mat A, MatFactorType type, Mat *out)
   PetscFunctionBegin;
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
   PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
-  PetscCall(PetscStrallocpy(MATSOLVERCUDSS, &((PetscObject)F)->type_name));
+  PetscCall(PetscStrallocpy(package, &((PetscObject)F)->type_name));
   PetscCall(MatSetUp(F));
   PetscCall(PetscNew(&s));
   spmv_exec_init(&s->exec, SPMV_DEVICE);
@@ -185,11 +186,18 @@ static PetscErrorCode MatGetFactor_CuDSS(Mat A, MatFactorType type, Mat *out)
   F->factortype = type;
   PetscCall(OperationsSet(F, type));
   PetscCall(PetscFree(F->solvertype));
-  PetscCall(PetscStrallocpy(MATSOLVERCUDSS, &F->solvertype));
+  PetscCall(PetscStrallocpy(package, &F->solvertype));
   F->canuseordering = PETSC_TRUE;
   PetscCall(PetscStrallocpy(MATORDERINGEXTERNAL, (char **)&F->preferredordering[type]));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", MatFactorGetSolverType_CuDSS));
   *out = F;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetFactor_CuDSS(Mat A, MatFactorType type, Mat *F)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCuDSSCreate(A, type, MATSOLVERCUDSS, F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,8 +19,8 @@ static PetscErrorCode OptionsRead(Mat F, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why PETSc must factor the matrix, as far as that is known before an analysis */
-static PetscErrorCode WhyHost(Mat A, Mat_CuDSS *s)
+/* Why the host must factor the matrix, as far as that is known before an analysis */
+static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
 {
   PetscBool same = PETSC_TRUE;
 
@@ -33,6 +33,7 @@ static PetscErrorCode WhyHost(Mat A, Mat_CuDSS *s)
   if (A->rmap->n == 0) PetscCall(PetscStrncpy(s->why, "the matrix has no rows", sizeof s->why));
   if (s->row && s->col) PetscCall(ISEqual(s->row, s->col, &same));
   if (!same) PetscCall(PetscStrncpy(s->why, "rows and columns have different orderings", sizeof s->why));
+  if (!s->why[0]) PetscCall(MatCuDSSPackageKeeps(F, s, s->why));
   if (!s->why[0]) PetscCall(PetscPackCuDSSOpen(&s->exec, A->rmap->n, s->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,7 +90,22 @@ PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc computes the ordering that its package prefers, unless the user named one */
+/* A factor of the package that was asked for, which reads the options of F, or of PETSc's */
+static PetscErrorCode HostFactor(Mat F, Mat A, Mat_CuDSS *s)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&s->host));
+  if (!s->former) PetscCall(MatGetFactor(A, MATSOLVERPETSC, F->factortype, &s->host));
+  else if (!s->named) PetscCall((*s->former)(A, F->factortype, &s->host));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)s->named));
+    s->host = s->named;
+  }
+  PetscCall(MatSetOptionsPrefix(s->host, ((PetscObject)F)->prefix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc computes the ordering that the package prefers, unless the user named one */
 PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
 {
   IS              row = s->row, col = s->col;
@@ -97,10 +113,9 @@ PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
 
   PetscFunctionBegin;
   if (s->symbolic) s->fallbacks++;
-  PetscCall(PetscInfo(F, "factored by PETSc: %s\n", s->why));
+  PetscCall(PetscInfo(F, "factored on the host: %s\n", s->why));
   spmv_direct_destroy(&s->direct, &s->exec);
-  PetscCall(MatDestroy(&s->host));
-  PetscCall(MatGetFactor(A, MATSOLVERPETSC, F->factortype, &s->host));
+  PetscCall(HostFactor(F, A, s));
   PetscCall(MatFactorGetPreferredOrdering(s->host, F->factortype, &type));
   if (!row) PetscCall(MatGetOrdering(A, type, &row, &col));
   if (F->factortype == MAT_FACTOR_LU) PetscCall(MatLUFactorSymbolic(s->host, A, row, col, &s->info));
@@ -125,7 +140,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo
   s->col  = col;
   s->info = *info;
   PetscCall(OptionsRead(F, s));
-  PetscCall(WhyHost(A, s));
+  PetscCall(WhyHost(F, A, s));
   if (!s->why[0]) {
     PetscCall(MatDestroy(&s->host));
     PetscCall(KindChoose(F, A, s));

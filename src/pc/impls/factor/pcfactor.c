@@ -34,6 +34,15 @@ static PetscErrorCode PackageChoose(PC pc, const Hooks *h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A call in which PETSc may make the factor of the PC, perhaps of a named package */
+#define AsPC(call)                                                                                                     \
+  do {                                                                                                                 \
+    MatCuDSSWithinPC(PETSC_TRUE);                                                                                      \
+    const PetscErrorCode aspc_error_ = (call);                                                                         \
+    MatCuDSSWithinPC(PETSC_FALSE);                                                                                     \
+    PetscCall(aspc_error_);                                                                                            \
+  } while (0)
+
 static PetscErrorCode PCSetUp_Factor(PC pc)
 {
   MatSolverType package  = NULL;
@@ -47,7 +56,7 @@ static PetscErrorCode PCSetUp_Factor(PC pc)
   PetscCall(PetscStrcmp(package, MATSOLVERCUDSS, &ours));
   /* set after the choice: the ordering that cudss prefers is none */
   if (in_place && ours) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGND));
-  PetscCall((*h->setup)(pc));
+  AsPC((*h->setup)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +74,7 @@ static PetscErrorCode PCSetFromOptions_Factor(PC pc, AIJFmtOptionItems PetscOpti
   for (size_t i = 0; i < sizeof options / sizeof *options && !set; i++)
     PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, options[i], &set));
   if (!set) PetscCall(PackageChoose(pc, h));
-  PetscCall((*h->setfromoptions)(pc, PetscOptionsObject));
+  AsPC((*h->setfromoptions)(pc, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,7 +84,7 @@ static PetscErrorCode Choose_Factor(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PackageChoose(pc, h));
-  PetscCall((*h->choose)(pc));
+  AsPC((*h->choose)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,20 +119,17 @@ PetscErrorCode PCFactorReplace(PCType type, PetscBool replace)
 
 PetscErrorCode PCFactorOnDevice(PC pc, PetscBool *is, SpmvDirect **direct, char reason[SPMV_MESSAGE_MAX])
 {
-  MatSolverType package = NULL;
-  Mat_CuDSS    *s       = NULL;
-  Mat           F;
+  Mat_CuDSS *s = NULL;
+  Mat        F;
 
   PetscFunctionBegin;
   *direct = NULL;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCLU, PCCHOLESKY, ""));
-  if (*is) PetscCall(PCFactorGetMatSolverType(pc, &package));
-  if (*is) PetscCall(PetscStrcmp(package, MATSOLVERCUDSS, is));
   if (!*is || !pc->setupcalled || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatCuDSSStateGet(F, &s));
   *is = s ? PETSC_TRUE : PETSC_FALSE;
-  if (!s) PetscFunctionReturn(PETSC_SUCCESS); /* in place, or PETSc's own package of this name */
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   *direct = s->direct;
   PetscCall(PetscStrncpy(reason, s->why, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,5 +8,5 @@
 /* The type stays PETSc's: only PCs made afterwards choose the package of petscpack. type: PCLU or PCCHOLESKY */
 PETSC_INTERN PetscErrorCode PCFactorReplace(PCType type, PetscBool replace);
 /* *direct: the factorization on the device that PCApply() solves with, or NULL. *is: the PC is PCLU or PCCHOLESKY with a
-   factor of the package cudss; then reason tells why that is not on the device. */
+   factor that may be there; then reason tells why it is not. */
 PETSC_INTERN PetscErrorCode PCFactorOnDevice(PC, PetscBool *is, SpmvDirect **direct, char reason[SPMV_MESSAGE_MAX]);
