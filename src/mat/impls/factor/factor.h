@@ -1,5 +1,5 @@
 /*
-  factor.h - factors of sequential AIJ matrices of the package cudss.
+  factor.h - factors of AIJ matrices of the package cudss.
 
   A factor is a shell around one of two bodies: a factorization by cuDSS on the device, or the factor of PETSc's own package.
   The symbolic phase chooses; the numeric phase and a solve change to PETSc's package if the device has no right answer.
@@ -29,8 +29,14 @@ typedef struct {
   /* the matrix of the last numeric phase, with a reference, and its state then */
   Mat              matrix;
   PetscObjectState values;
-  AIJFmtVector     b, x;
-  PetscInt         symbolic, numeric, solves, fallbacks; /* on the device; to PETSc's package after a symbolic phase */
+  /* of a matrix on several processes: all rows, on the first of them, and vectors of that */
+  PetscBool    several;
+  PetscInt     wholes; /* 1 on the first process */
+  Mat         *whole;
+  VecScatter   gather;
+  Vec          all_b, all_x;
+  AIJFmtVector b, x;
+  PetscInt     symbolic, numeric, solves, fallbacks; /* on the device; to PETSc's package after a symbolic phase */
 } Mat_CuDSS;
 
 /* cudss.c: options of the process. The second leaves a reason not to use cuDSS, or opens it. */
@@ -45,6 +51,7 @@ PETSC_INTERN PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType, const char pack
 
 /* factor_packages.c. Within: a PC begins or ends to make a factor. */
 PETSC_INTERN void           MatCuDSSWithinPC(PetscBool begin);
+PETSC_INTERN PetscErrorCode MatCuDSSHostFactor(Mat F, Mat A, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PetscPackReplacePackagesFromOptions(void);
 PETSC_INTERN void           PetscPackReplacePackagesForget(void);
@@ -55,6 +62,13 @@ PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const Ma
 PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatCuDSSHostBody(Mat, Mat, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *);
+
+/* factor_parallel.c; collective. Whole: the matrix to factor on this process: A, or all rows on the first of several
+   processes and NULL on the others. Agree: all take over s->why of the first. SolveAll: leaves a reason in s->why. */
+PETSC_INTERN PetscErrorCode MatCuDSSWhole(Mat A, MatReuse, Mat_CuDSS *, Mat *whole);
+PETSC_INTERN PetscErrorCode MatCuDSSForgetWhole(Mat_CuDSS *);
+PETSC_INTERN PetscErrorCode MatCuDSSAgree(Mat F, Mat_CuDSS *);
+PETSC_INTERN PetscErrorCode MatCuDSSSolveAll(Mat F, Mat_CuDSS *, PetscBool transposed, Vec b, Vec x);
 
 /* factor_numeric.c */
 PETSC_INTERN PetscErrorCode MatFactorNumeric_CuDSS(Mat, Mat, const MatFactorInfo *);

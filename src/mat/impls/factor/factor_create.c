@@ -23,6 +23,7 @@ static PetscErrorCode MatDestroy_CuDSS(Mat F)
   PetscCall(MatDestroy(&s->host));
   PetscCall(MatDestroy(&s->named));
   PetscCall(MatDestroy(&s->matrix));
+  PetscCall(MatCuDSSForgetWhole(s));
   PetscCall(ISDestroy(&s->row));
   PetscCall(ISDestroy(&s->col));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
@@ -79,15 +80,16 @@ static PetscErrorCode MatGetInfo_CuDSS(Mat F, MatInfoType type, MatInfo *to)
 
 static PetscErrorCode MatGetInertia_CuDSS(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
 {
-  Mat_CuDSS     *s = (Mat_CuDSS *)F->data;
-  SpmvDirectInfo info;
+  Mat_CuDSS     *s    = (Mat_CuDSS *)F->data;
+  SpmvDirectInfo info = {.rows = 0};
 
   PetscFunctionBegin;
   if (s->host) {
     PetscCall(MatGetInertia(s->host, negative, zero, positive));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  spmv_direct_info(s->direct, &info);
+  if (s->direct) spmv_direct_info(s->direct, &info);
+  if (s->several) PetscCallMPI(MPI_Bcast(&info, sizeof info, MPI_BYTE, 0, PetscObjectComm((PetscObject)F)));
   PetscCheck(
       !info.replaced, PETSC_COMM_SELF, PETSC_ERR_SUP,
       "cuDSS has replaced %lld small pivots, so that the inertia is not that of the matrix: use the package petsc",
@@ -126,7 +128,7 @@ PetscErrorCode MatCuDSSGetInfo(Mat F, MatCuDSSInfo *info)
   PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
              "The matrix is not a factor of the package cudss");
   if (s->direct) spmv_direct_info(s->direct, &of);
-  *info = (MatCuDSSInfo){.on_device       = s->direct ? PETSC_TRUE : PETSC_FALSE,
+  *info = (MatCuDSSInfo){.on_device       = s->matrix && !s->host ? PETSC_TRUE : PETSC_FALSE,
                          .reason          = s->why,
                          .symbolic        = s->symbolic,
                          .numeric         = s->numeric,
@@ -171,8 +173,9 @@ static PetscErrorCode OperationsSet(Mat F, MatFactorType type)
 /* package: the name that it bears */
 PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType type, const char package[], Mat *out)
 {
-  Mat        F;
-  Mat_CuDSS *s;
+  PetscMPIInt size;
+  Mat         F;
+  Mat_CuDSS  *s;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
@@ -180,6 +183,8 @@ PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType type, const char package[], M
   PetscCall(PetscStrallocpy(package, &((PetscObject)F)->type_name));
   PetscCall(MatSetUp(F));
   PetscCall(PetscNew(&s));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  s->several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
   spmv_exec_init(&s->exec, SPMV_DEVICE);
   spmv_direct_options_init(&s->options);
   F->data       = s;
@@ -201,11 +206,15 @@ static PetscErrorCode MatGetFactor_CuDSS(Mat A, MatFactorType type, Mat *F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Serves the subtypes of MATSEQAIJ, too, since PETSc compares the beginning of a type's name */
+/* Serves the subtypes of MATSEQAIJ and MATMPIAIJ, too, since PETSc compares the beginning of a type's name */
 PetscErrorCode MatCuDSSRegister(void)
 {
+  static const MatType types[] = {MATSEQAIJ, MATMPIAIJ};
+
   PetscFunctionBegin;
-  PetscCall(MatSolverTypeRegister(MATSOLVERCUDSS, MATSEQAIJ, MAT_FACTOR_LU, MatGetFactor_CuDSS));
-  PetscCall(MatSolverTypeRegister(MATSOLVERCUDSS, MATSEQAIJ, MAT_FACTOR_CHOLESKY, MatGetFactor_CuDSS));
+  for (int t = 0; t < 2; t++) {
+    PetscCall(MatSolverTypeRegister(MATSOLVERCUDSS, types[t], MAT_FACTOR_LU, MatGetFactor_CuDSS));
+    PetscCall(MatSolverTypeRegister(MATSOLVERCUDSS, types[t], MAT_FACTOR_CHOLESKY, MatGetFactor_CuDSS));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

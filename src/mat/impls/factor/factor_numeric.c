@@ -118,8 +118,8 @@ PetscErrorCode MatCuDSSHostNumeric(Mat F, Mat A, Mat_CuDSS *s, const MatFactorIn
   const PetscScalar *values;
 
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJGetArrayRead(A, &values));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  if (!s->several) PetscCall(MatSeqAIJGetArrayRead(A, &values));
+  if (!s->several) PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
   if (F->factortype == MAT_FACTOR_LU) PetscCall(MatLUFactorNumeric(s->host, A, info));
   else PetscCall(MatCholeskyFactorNumeric(s->host, A, info));
   PetscCall(MatFactorGetError(s->host, &F->factorerrortype));
@@ -130,6 +130,7 @@ PetscErrorCode MatCuDSSHostNumeric(Mat F, Mat A, Mat_CuDSS *s, const MatFactorIn
 PetscErrorCode MatFactorNumeric_CuDSS(Mat F, Mat A, const MatFactorInfo *info)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;
+  Mat        whole;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectReference((PetscObject)A));
@@ -137,7 +138,9 @@ PetscErrorCode MatFactorNumeric_CuDSS(Mat F, Mat A, const MatFactorInfo *info)
   s->matrix = A;
   PetscCall(PetscObjectStateGet((PetscObject)A, &s->values));
   if (!s->host) {
-    PetscCall(NumericOnDevice(A, s));
+    PetscCall(MatCuDSSWhole(A, MAT_REUSE_MATRIX, s, &whole));
+    if (whole) PetscCall(NumericOnDevice(whole, s));
+    PetscCall(MatCuDSSAgree(F, s));
     if (s->why[0]) PetscCall(MatCuDSSHostBody(F, A, s));
   }
   if (s->host) PetscCall(MatCuDSSHostNumeric(F, A, s, info));

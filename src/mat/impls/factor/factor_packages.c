@@ -19,11 +19,12 @@ PACKAGES(GET)
 
 static struct {
   const char *name;
-  GetFactor   ours, former[2]; /* of LU and Cholesky; NULL: PETSc was built without it */
+  GetFactor   ours, former[2][2]; /* of MATSEQAIJ and MATMPIAIJ, LU and Cholesky; NULL: PETSc was built without it */
   PetscBool   replaced;
 } packages[] = {PACKAGES(ROW)};
 enum { COUNT = sizeof packages / sizeof *packages, MUMPS = 0, ICNTL = 60 };
 
+static const MatType       types[2] = {MATSEQAIJ, MATMPIAIJ};
 static const MatFactorType kinds[2] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY};
 static int                 within; /* calls of PCLU and PCCHOLESKY that make a factor */
 
@@ -114,15 +115,46 @@ PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *s, char why[SPMV_MESSAGE_M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- the body on the host ---- */
+
+/* A factor of the package that was asked for, which reads the options of F; else of PETSc's own for sequential matrices,
+   and of its choice for others */
+PetscErrorCode MatCuDSSHostFactor(Mat F, Mat A, Mat_CuDSS *s)
+{
+  const int      kept = within;
+  PetscErrorCode error;
+  Mat_CuDSS     *ours;
+
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&s->host));
+  within = 0; /* the package itself */
+  if (s->named) {
+    error   = PetscObjectReference((PetscObject)s->named);
+    s->host = s->named;
+  } else if (s->former) error = (*s->former)(A, F->factortype, &s->host);
+  else error = MatGetFactor(A, s->several ? NULL : MATSOLVERPETSC, F->factortype, &s->host);
+  within = kept;
+  PetscCall(error);
+  PetscCall(MatCuDSSStateGet(s->host, &ours));
+  PetscCheck(!ours, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+             "cuDSS cannot factor the matrix (%s), and this PETSc has no package for matrices on several processes",
+             s->why);
+  PetscCall(MatSetOptionsPrefix(s->host, ((PetscObject)F)->prefix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- wrapped functions ---- */
 
 /* MUMPS is asked for its factor at once, because programs set parameters of it before the symbolic phase */
 static PetscErrorCode GetNamed(int which, Mat A, MatFactorType type, Mat *F)
 {
-  const GetFactor former = packages[which].former[type == kinds[0] ? 0 : 1];
-  Mat_CuDSS      *s;
+  PetscMPIInt size;
+  GetFactor   former;
+  Mat_CuDSS  *s;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  former = packages[which].former[size > 1 ? 1 : 0][type == kinds[0] ? 0 : 1];
   if (!within) {
     PetscCall((*former)(A, type, F));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,7 +183,7 @@ static PetscErrorCode GetNamed(int which, Mat A, MatFactorType type, Mat *F)
   Level: intermediate
 
   Notes:
-  Needs `-petscpack_replace lu,cholesky`, and takes effect for sequential matrices. Factors have the asked name. The named
+  Needs `-petscpack_replace lu,cholesky`. Factors have the asked name. The named
   package factors what cuDSS cannot, as PETSc's does without a name, and what an option asks of it: parameters of MUMPS
   other than those of output, speed, memory, orderings and zero pivots (ICNTL 1 to 8, 10 to 12, 14 to 16, 18, 22 to 24, 28,
   29, 48, 58). What `MatMumpsGetInfog()` and similar functions return is zero after a factorization by cuDSS.
@@ -172,12 +204,13 @@ PetscErrorCode PetscPackReplacePackage(const char package[], PetscBool replace)
              package);
   if (packages[which].replaced == replace) PetscFunctionReturn(PETSC_SUCCESS);
   packages[which].replaced = replace;
-  for (int k = 0; k < 2; k++) {
-    GetFactor *former = &packages[which].former[k];
+  for (int i = 0; i < 4; i++) {
+    const int  t = i / 2, k = i % 2;
+    GetFactor *former = &packages[which].former[t][k];
 
-    if (replace) PetscCall(MatSolverTypeGet(package, MATSEQAIJ, kinds[k], NULL, NULL, former));
+    if (replace) PetscCall(MatSolverTypeGet(package, types[t], kinds[k], NULL, NULL, former));
     if (*former)
-      PetscCall(MatSolverTypeRegister(package, MATSEQAIJ, kinds[k], replace ? packages[which].ours : *former));
+      PetscCall(MatSolverTypeRegister(package, types[t], kinds[k], replace ? packages[which].ours : *former));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,12 +29,11 @@ PetscErrorCode MatCuDSSSolve(Mat_CuDSS *s, PetscBool transposed, Vec b, Vec x, S
 }
 
 /* After a solve that the device refused, such as for lack of memory: PETSc's package factors the same values */
-static PetscErrorCode BecomeHost(Mat F, Mat_CuDSS *s, SpmvStatus status)
+static PetscErrorCode BecomeHost(Mat F, Mat_CuDSS *s)
 {
   PetscObjectState now;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
   PetscCall(PetscObjectStateGet((PetscObject)s->matrix, &now));
   PetscCheck(now == s->values, PETSC_COMM_SELF, PETSC_ERR_MEM,
              "cuDSS cannot solve (%s), and the matrix has changed since it was factored: factor it again", s->why);
@@ -45,13 +44,12 @@ static PetscErrorCode BecomeHost(Mat F, Mat_CuDSS *s, SpmvStatus status)
 
 static PetscErrorCode Solve(Mat F, PetscBool transposed, HostSolve host, Vec b, Vec x)
 {
-  Mat_CuDSS *s      = (Mat_CuDSS *)F->data;
-  SpmvStatus status = SPMV_SUCCESS;
+  Mat_CuDSS *s = (Mat_CuDSS *)F->data;
 
   PetscFunctionBegin;
-  if (s->direct) {
-    PetscCall(MatCuDSSSolve(s, transposed, b, x, &status));
-    if (status) PetscCall(BecomeHost(F, s, status));
+  if (!s->host) {
+    PetscCall(MatCuDSSSolveAll(F, s, transposed, b, x));
+    if (s->why[0]) PetscCall(BecomeHost(F, s));
   }
   if (s->host) PetscCall((*host)(s->host, b, x));
   PetscPackCountApply(PETSCPACK_FACTOR, s->host ? s->why : "");
@@ -123,6 +121,24 @@ static SpmvStatus SolveColumns(Mat_CuDSS *s, PetscBool transposed, PetscInt n, P
   return status;
 }
 
+/* On several processes */
+static PetscErrorCode SolveByColumns(Mat F, PetscBool transposed, Mat B, Mat X)
+{
+  PetscInt m;
+  Vec      b, x;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(B, NULL, &m));
+  for (PetscInt j = 0; j < m; j++) {
+    PetscCall(MatDenseGetColumnVecRead(B, j, &b));
+    PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
+    PetscCall(Solve(F, transposed, transposed ? MatSolveTranspose : MatSolve, b, x));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
+    PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SolveDense(Mat F, PetscBool transposed, Mat B, Mat X)
 {
   Mat_CuDSS         *s = (Mat_CuDSS *)F->data;
@@ -132,7 +148,11 @@ static PetscErrorCode SolveDense(Mat F, PetscBool transposed, Mat B, Mat X)
   SpmvStatus         status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  if (s->direct) {
+  if (s->several) {
+    PetscCall(SolveByColumns(F, transposed, B, X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!s->host) {
     PetscCall(AIJFmtCudaStream(&s->exec));
     PetscCall(MatGetSize(B, NULL, &m));
     PetscCall(MatDenseGetLDA(B, &ldb));
@@ -142,7 +162,8 @@ static PetscErrorCode SolveDense(Mat F, PetscBool transposed, Mat B, Mat X)
     status = SolveColumns(s, transposed, F->rmap->n, m, b, ldb, x, ldx);
     PetscCall(MatDenseRestoreArrayWrite(X, &x));
     PetscCall(MatDenseRestoreArrayRead(B, &b));
-    if (status) PetscCall(BecomeHost(F, s, status));
+    PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
+    if (status) PetscCall(BecomeHost(F, s));
     else s->solves += m;
   }
   if (s->host) PetscCall(transposed ? MatMatSolveTranspose(s->host, B, X) : MatMatSolve(s->host, B, X));

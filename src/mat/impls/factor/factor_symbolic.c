@@ -30,11 +30,12 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
   PetscCall(PetscStrncpy(s->why, "cuDSS is called for real numbers of double precision only", sizeof s->why));
 #endif
   if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(s->why, "the matrix is bound to the CPU", sizeof s->why));
-  if (A->rmap->n == 0) PetscCall(PetscStrncpy(s->why, "the matrix has no rows", sizeof s->why));
+  if (A->rmap->N == 0) PetscCall(PetscStrncpy(s->why, "the matrix has no rows", sizeof s->why));
   if (s->row && s->col) PetscCall(ISEqual(s->row, s->col, &same));
   if (!same) PetscCall(PetscStrncpy(s->why, "rows and columns have different orderings", sizeof s->why));
+  if (s->several && s->row) PetscCall(PetscStrncpy(s->why, "a named ordering of several processes", sizeof s->why));
   if (!s->why[0]) PetscCall(MatCuDSSPackageKeeps(F, s, s->why));
-  if (!s->why[0]) PetscCall(PetscPackCuDSSOpen(&s->exec, A->rmap->n, s->why));
+  if (!s->why[0]) PetscCall(PetscPackCuDSSOpen(&s->exec, A->rmap->N, s->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,21 +91,6 @@ PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factor of the package that was asked for, which reads the options of F, or of PETSc's */
-static PetscErrorCode HostFactor(Mat F, Mat A, Mat_CuDSS *s)
-{
-  PetscFunctionBegin;
-  PetscCall(MatDestroy(&s->host));
-  if (!s->former) PetscCall(MatGetFactor(A, MATSOLVERPETSC, F->factortype, &s->host));
-  else if (!s->named) PetscCall((*s->former)(A, F->factortype, &s->host));
-  else {
-    PetscCall(PetscObjectReference((PetscObject)s->named));
-    s->host = s->named;
-  }
-  PetscCall(MatSetOptionsPrefix(s->host, ((PetscObject)F)->prefix));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* PETSc computes the ordering that the package prefers, unless the user named one */
 PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
 {
@@ -115,7 +101,8 @@ PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
   if (s->symbolic) s->fallbacks++;
   PetscCall(PetscInfo(F, "factored on the host: %s\n", s->why));
   spmv_direct_destroy(&s->direct, &s->exec);
-  PetscCall(HostFactor(F, A, s));
+  PetscCall(MatCuDSSForgetWhole(s));
+  PetscCall(MatCuDSSHostFactor(F, A, s));
   PetscCall(MatFactorGetPreferredOrdering(s->host, F->factortype, &type));
   if (!row) PetscCall(MatGetOrdering(A, type, &row, &col));
   if (F->factortype == MAT_FACTOR_LU) PetscCall(MatLUFactorSymbolic(s->host, A, row, col, &s->info));
@@ -130,6 +117,7 @@ PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;
+  Mat        whole;
 
   PetscFunctionBegin;
   if (row) PetscCall(PetscObjectReference((PetscObject)row));
@@ -141,10 +129,13 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo
   s->info = *info;
   PetscCall(OptionsRead(F, s));
   PetscCall(WhyHost(F, A, s));
+  PetscCall(MatCuDSSAgree(F, s));
   if (!s->why[0]) {
     PetscCall(MatDestroy(&s->host));
     PetscCall(KindChoose(F, A, s));
-    PetscCall(MatCuDSSMake(A, s));
+    PetscCall(MatCuDSSWhole(A, MAT_INITIAL_MATRIX, s, &whole));
+    if (whole) PetscCall(MatCuDSSMake(whole, s));
+    PetscCall(MatCuDSSAgree(F, s));
   }
   if (s->why[0]) PetscCall(MatCuDSSHostBody(F, A, s));
   PetscFunctionReturn(PETSC_SUCCESS);

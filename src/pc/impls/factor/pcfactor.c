@@ -130,7 +130,9 @@ PetscErrorCode PCFactorOnDevice(PC pc, PetscBool *is, SpmvDirect **direct, char 
   PetscCall(MatCuDSSStateGet(F, &s));
   *is = s ? PETSC_TRUE : PETSC_FALSE;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  *direct = s->direct;
+  if (!s->several) *direct = s->direct;
   PetscCall(PetscStrncpy(reason, s->why, SPMV_MESSAGE_MAX));
+  if (s->several && !s->host)
+    PetscCall(PetscStrncpy(reason, "a factor of several processes is applied through the host", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
