@@ -103,7 +103,7 @@ static PetscErrorCode ReasonOfFactor(PC pc, PetscBool *is, char why[SPMV_MESSAGE
   PetscCall(PCGetType(pc, &type));
   PetscCall(PCFactorGetMatSolverType(pc, &package));
   PetscCall(PCFactorGetUseInPlace(pc, &in_place));
-  PetscCall(MatGetFactorAvailable(pc->pmat, MATSOLVERCUDSS, MAT_FACTOR_LU, &available));
+  if (!in_place) PetscCall(MatGetFactorAvailable(pc->pmat, MATSOLVERCUDSS, MAT_FACTOR_LU, &available));
   if (in_place || !available)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: factors %s are computed and applied on the host", type,
                             in_place ? "in place" : "of this type of matrix"));

@@ -160,7 +160,7 @@ PUBLIC int cudssDataGet(Handle *h, Data *d, int which, void *value, size_t bytes
 
   (void)h;
   *written = which == LU_NNZ || which == INERTIA ? 8 : 4;
-  if (bytes < *written || which > INERTIA || fails("cudssDataGet")) return INVALID;
+  if (bytes != *written || which > INERTIA || fails("cudssDataGet")) return INVALID;
   memcpy(value, from, *written);
   return SUCCESS;
 }

@@ -122,21 +122,18 @@ static SpmvStatus execute(SpmvDirect *d, int phase, const char *what, SpmvExec *
   return spmv_cudss_status(result, what, exec);
 }
 
-/* A number that the library gives, of 32 or 64 bits according to its version */
-static SpmvStatus number(SpmvDirect *d, int which, int count, int64_t values[], SpmvExec *exec)
+/* Numbers that the library gives, of 64 or of 32 bits according to its version: it refuses the other size */
+static SpmvStatus numbers(SpmvDirect *d, int which, int count, int64_t values[], SpmvExec *exec)
 {
-  union {
-    int32_t narrow[4];
-    int64_t wide[2];
-  } got;
-  size_t written = 0;
+  const CudssLibrary *l         = spmv_cudss();
+  int32_t             narrow[4] = {0};
+  size_t              written   = 0;
+  int                 result    = l->DataGet(handle, d->data, which, values, (size_t)count * sizeof *values, &written);
 
-  memset(&got, 0, sizeof got);
-  SPMV_TRY(
-      spmv_cudss_status(spmv_cudss()->DataGet(handle, d->data, which, &got, (size_t)count * sizeof(int64_t), &written),
-                        "cudssDataGet()", exec));
-  for (int i = 0; i < count; i++) values[i] = written > (size_t)count * sizeof(int32_t) ? got.wide[i] : got.narrow[i];
-  return SPMV_SUCCESS;
+  if (!result && written == (size_t)count * sizeof *values) return SPMV_SUCCESS;
+  result = l->DataGet(handle, d->data, which, narrow, (size_t)count * sizeof *narrow, &written);
+  for (int i = 0; i < count; i++) values[i] = narrow[i];
+  return spmv_cudss_status(result, "cudssDataGet()", exec);
 }
 
 static SpmvStatus take_values(SpmvDirect *d, const void *values, SpmvExec *exec)
@@ -174,7 +171,7 @@ static SpmvStatus analyse(SpmvDirect *d, SpmvExec *exec)
       vectors(d, 1, d->values, d->pattern.rows, d->values, d->pattern.rows, exec)); /* their shapes are looked at */
   SPMV_TRY(execute(d, CUDSS_ANALYSIS, "the analysis", exec));
   d->options.order = NULL; /* the caller's */
-  return number(d, CUDSS_LU_NNZ, 1, &d->info.factor_nonzeros, exec);
+  return numbers(d, CUDSS_LU_NNZ, 1, &d->info.factor_nonzeros, exec);
 }
 
 static SpmvStatus check_matrix(const SpmvCsr *csr, SpmvExec *exec)
@@ -260,10 +257,10 @@ SpmvStatus spmv_direct_factor(SpmvDirect *d, const void *values, SpmvExec *exec)
   SPMV_TRY(execute(d, phase, what, exec));
   d->factored = 1;
   SPMV_TRY(spmv_stream_wait(exec));
-  SPMV_TRY(number(d, CUDSS_INFO, 1, &ended, exec));
+  SPMV_TRY(numbers(d, CUDSS_INFO, 1, &ended, exec));
   if (ended) return spmv_fail(exec, SPMV_ERR_MATRIX, "%s ended at pivot %lld", what, (long long)ended);
-  SPMV_TRY(number(d, CUDSS_NPIVOTS, 1, &d->info.replaced, exec));
-  if (d->options.kind == SPMV_DIRECT_SYMMETRIC) SPMV_TRY(number(d, CUDSS_INERTIA, 2, signs, exec));
+  SPMV_TRY(numbers(d, CUDSS_NPIVOTS, 1, &d->info.replaced, exec));
+  if (d->options.kind == SPMV_DIRECT_SYMMETRIC) SPMV_TRY(numbers(d, CUDSS_INERTIA, 2, signs, exec));
   d->info.positive = signs[0];
   d->info.negative = signs[1];
   return SPMV_SUCCESS;

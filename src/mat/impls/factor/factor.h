@@ -5,7 +5,7 @@
   The symbolic phase chooses; the numeric phase and a solve change to PETSc's package if the device has no right answer.
 
     MatGetFactor() -> factor_create.c;  MatLUFactorSymbolic() -> factor_symbolic.c;  MatLUFactorNumeric() ->
-    factor_numeric.c;  MatSolve() -> factor_solve.c
+    factor_numeric.c;  MatSolve() -> factor_solve.c; all of them -> factor_parallel.c, factor_device.c, factor_host.c
 */
 #pragma once
 
@@ -49,19 +49,26 @@ PETSC_INTERN PetscErrorCode MatCuDSSRegister(void);
 PETSC_INTERN PetscErrorCode MatCuDSSStateGet(Mat F, Mat_CuDSS **s);
 PETSC_INTERN PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType, const char package[], Mat *F);
 
-/* factor_packages.c. Within: a PC begins or ends to make a factor. */
-PETSC_INTERN void           MatCuDSSWithinPC(PetscBool begin);
-PETSC_INTERN PetscErrorCode MatCuDSSHostFactor(Mat F, Mat A, Mat_CuDSS *);
+/* factor_packages.c. Keeps: leaves a reason if a setting of the named package needs that package. */
 PETSC_INTERN PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PetscPackReplacePackagesFromOptions(void);
 PETSC_INTERN void           PetscPackReplacePackagesForget(void);
 
-/* factor_symbolic.c. Body: makes that of PETSc, for the matrix of the symbolic phase or one with its pattern, because of
-   s->why. Make: makes the body on the device with the values of A, or leaves a reason in s->why. */
+/* factor_symbolic.c */
 PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
-PETSC_INTERN PetscErrorCode MatCuDSSHostBody(Mat, Mat, Mat_CuDSS *);
+
+/* factor_device.c. Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Solve: x = A^-1 b;
+   status: a refusal, after which x is undefined */
 PETSC_INTERN PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *);
+PETSC_INTERN PetscErrorCode MatCuDSSSolve(Mat_CuDSS *, PetscBool transposed, Vec b, Vec x, SpmvStatus *);
+
+/* factor_host.c. Within: a PC begins or ends to make a factor. Body: makes that on the host, for the matrix of the symbolic
+   phase or one with its pattern, because of s->why. */
+PETSC_INTERN void           MatCuDSSWithinPC(PetscBool begin);
+PETSC_INTERN PetscBool      MatCuDSSIsWithinPC(void);
+PETSC_INTERN PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *);
+PETSC_INTERN PetscErrorCode MatCuDSSHostNumeric(Mat F, Mat A, Mat_CuDSS *, const MatFactorInfo *);
 
 /* factor_parallel.c; collective. Whole: the matrix to factor on this process: A, or all rows on the first of several
    processes and NULL on the others. Agree: all take over s->why of the first. SolveAll: leaves a reason in s->why. */
@@ -72,7 +79,6 @@ PETSC_INTERN PetscErrorCode MatCuDSSSolveAll(Mat F, Mat_CuDSS *, PetscBool trans
 
 /* factor_numeric.c */
 PETSC_INTERN PetscErrorCode MatFactorNumeric_CuDSS(Mat, Mat, const MatFactorInfo *);
-PETSC_INTERN PetscErrorCode MatCuDSSHostNumeric(Mat, Mat, Mat_CuDSS *, const MatFactorInfo *);
 
 /* factor_solve.c */
 PETSC_INTERN PetscErrorCode MatSolve_CuDSS(Mat, Vec, Vec);
@@ -81,5 +87,3 @@ PETSC_INTERN PetscErrorCode MatSolveTranspose_CuDSS(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatSolveTransposeAdd_CuDSS(Mat, Vec, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatMatSolve_CuDSS(Mat, Mat, Mat);
 PETSC_INTERN PetscErrorCode MatMatSolveTranspose_CuDSS(Mat, Mat, Mat);
-/* x = A^-1 b on the device; status: a refusal, after which x is undefined */
-PETSC_INTERN PetscErrorCode MatCuDSSSolve(Mat_CuDSS *, PetscBool transposed, Vec b, Vec x, SpmvStatus *);

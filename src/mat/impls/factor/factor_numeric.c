@@ -112,21 +112,6 @@ static PetscErrorCode NumericOnDevice(Mat A, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's package reads the values of the host */
-PetscErrorCode MatCuDSSHostNumeric(Mat F, Mat A, Mat_CuDSS *s, const MatFactorInfo *info)
-{
-  const PetscScalar *values;
-
-  PetscFunctionBegin;
-  if (!s->several) PetscCall(MatSeqAIJGetArrayRead(A, &values));
-  if (!s->several) PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
-  if (F->factortype == MAT_FACTOR_LU) PetscCall(MatLUFactorNumeric(s->host, A, info));
-  else PetscCall(MatCholeskyFactorNumeric(s->host, A, info));
-  PetscCall(MatFactorGetError(s->host, &F->factorerrortype));
-  PetscCall(MatFactorGetErrorZeroPivot(s->host, &F->factorerror_zeropivot_value, &F->factorerror_zeropivot_row));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatFactorNumeric_CuDSS(Mat F, Mat A, const MatFactorInfo *info)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;

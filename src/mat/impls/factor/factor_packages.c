@@ -26,9 +26,6 @@ enum { COUNT = sizeof packages / sizeof *packages, MUMPS = 0, ICNTL = 60 };
 
 static const MatType       types[2] = {MATSEQAIJ, MATMPIAIJ};
 static const MatFactorType kinds[2] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY};
-static int                 within; /* calls of PCLU and PCCHOLESKY that make a factor */
-
-void MatCuDSSWithinPC(PetscBool begin) { within += begin ? 1 : -1; }
 
 /* ---- functions of MUMPS ---- */
 
@@ -115,34 +112,6 @@ PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *s, char why[SPMV_MESSAGE_M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- the body on the host ---- */
-
-/* A factor of the package that was asked for, which reads the options of F; else of PETSc's own for sequential matrices,
-   and of its choice for others */
-PetscErrorCode MatCuDSSHostFactor(Mat F, Mat A, Mat_CuDSS *s)
-{
-  const int      kept = within;
-  PetscErrorCode error;
-  Mat_CuDSS     *ours;
-
-  PetscFunctionBegin;
-  PetscCall(MatDestroy(&s->host));
-  within = 0; /* the package itself */
-  if (s->named) {
-    error   = PetscObjectReference((PetscObject)s->named);
-    s->host = s->named;
-  } else if (s->former) error = (*s->former)(A, F->factortype, &s->host);
-  else error = MatGetFactor(A, s->several ? NULL : MATSOLVERPETSC, F->factortype, &s->host);
-  within = kept;
-  PetscCall(error);
-  PetscCall(MatCuDSSStateGet(s->host, &ours));
-  PetscCheck(!ours, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
-             "cuDSS cannot factor the matrix (%s), and this PETSc has no package for matrices on several processes",
-             s->why);
-  PetscCall(MatSetOptionsPrefix(s->host, ((PetscObject)F)->prefix));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- wrapped functions ---- */
 
 /* MUMPS is asked for its factor at once, because programs set parameters of it before the symbolic phase */
@@ -155,7 +124,7 @@ static PetscErrorCode GetNamed(int which, Mat A, MatFactorType type, Mat *F)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   former = packages[which].former[size > 1 ? 1 : 0][type == kinds[0] ? 0 : 1];
-  if (!within) {
+  if (!MatCuDSSIsWithinPC()) {
     PetscCall((*former)(A, type, F));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

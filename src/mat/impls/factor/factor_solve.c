@@ -5,29 +5,6 @@
 
 typedef PetscErrorCode (*HostSolve)(Mat, Vec, Vec);
 
-PetscErrorCode MatCuDSSSolve(Mat_CuDSS *s, PetscBool transposed, Vec b, Vec x, SpmvStatus *status)
-{
-  SpmvDirectInfo info;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtVectorTry(&s->exec, &s->b, b, AIJFMT_READ, status));
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtVectorTry(&s->exec, &s->x, x, AIJFMT_WRITE, status));
-  if (!*status) {
-    PetscCall(PetscLogGpuTimeBegin());
-    *status = spmv_direct_solve(s->direct, transposed, 1, s->b.data, s->b.n, s->x.data, s->x.n, &s->exec);
-    PetscCall(PetscLogGpuTimeEnd());
-    PetscCall(AIJFmtVectorGive(&s->exec, &s->x, status));
-  }
-  PetscCall(AIJFmtVectorGive(&s->exec, &s->b, status));
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  s->solves++;
-  spmv_direct_info(s->direct, &info);
-  PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)info.factor_nonzeros));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* After a solve that the device refused, such as for lack of memory: PETSc's package factors the same values */
 static PetscErrorCode BecomeHost(Mat F, Mat_CuDSS *s)
 {

@@ -1,4 +1,4 @@
-/* factor_symbolic.c - the symbolic phase: chooses the body of a factor, and makes it. */
+/* factor_symbolic.c - the symbolic phase: chooses the body of a factor, and has it made. */
 #include "factor.h"
 #include "sys/compat.h"
 
@@ -33,7 +33,6 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
   if (A->rmap->N == 0) PetscCall(PetscStrncpy(s->why, "the matrix has no rows", sizeof s->why));
   if (s->row && s->col) PetscCall(ISEqual(s->row, s->col, &same));
   if (!same) PetscCall(PetscStrncpy(s->why, "rows and columns have different orderings", sizeof s->why));
-  if (s->several && s->row) PetscCall(PetscStrncpy(s->why, "a named ordering of several processes", sizeof s->why));
   if (!s->why[0]) PetscCall(MatCuDSSPackageKeeps(F, s, s->why));
   if (!s->why[0]) PetscCall(PetscPackCuDSSOpen(&s->exec, A->rmap->N, s->why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,74 +51,13 @@ static PetscErrorCode KindChoose(Mat F, Mat A, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OrderGet(const Mat_CuDSS *s, int32_t **order)
-{
-  const PetscInt *index;
-  PetscInt        n;
-
-  PetscFunctionBegin;
-  *order = NULL;
-  if (!s->row) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ISGetLocalSize(s->row, &n));
-  PetscCall(PetscMalloc1((size_t)n, order));
-  PetscCall(ISGetIndices(s->row, &index));
-  for (PetscInt i = 0; i < n; i++) (*order)[i] = (int32_t)index[i];
-  PetscCall(ISRestoreIndices(s->row, &index));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *s)
-{
-  AIJFmtArrays a     = {.narrow = PETSC_TRUE};
-  int32_t     *order = NULL;
-  SpmvStatus   status;
-
-  PetscFunctionBegin;
-  spmv_direct_destroy(&s->direct, &s->exec);
-  PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(OrderGet(s, &order));
-  PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &s->exec, &a, &status));
-  if (!status) {
-    s->options.order = order;
-    status           = spmv_direct_create(&a.csr, &s->options, &s->exec, &s->direct);
-    s->options.order = NULL;
-    PetscCall(AIJFmtArraysRestore(A, &s->exec, &a, NULL));
-  }
-  PetscCall(PetscFree(order));
-  if (!status) s->symbolic++;
-  PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc computes the ordering that the package prefers, unless the user named one */
-PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
-{
-  IS              row = s->row, col = s->col;
-  MatOrderingType type;
-
-  PetscFunctionBegin;
-  if (s->symbolic) s->fallbacks++;
-  PetscCall(PetscInfo(F, "factored on the host: %s\n", s->why));
-  spmv_direct_destroy(&s->direct, &s->exec);
-  PetscCall(MatCuDSSForgetWhole(s));
-  PetscCall(MatCuDSSHostFactor(F, A, s));
-  PetscCall(MatFactorGetPreferredOrdering(s->host, F->factortype, &type));
-  if (!row) PetscCall(MatGetOrdering(A, type, &row, &col));
-  if (F->factortype == MAT_FACTOR_LU) PetscCall(MatLUFactorSymbolic(s->host, A, row, col, &s->info));
-  else PetscCall(MatCholeskyFactorSymbolic(s->host, A, row, &s->info));
-  if (!s->row) {
-    PetscCall(ISDestroy(&row));
-    PetscCall(ISDestroy(&col));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;
   Mat        whole;
 
   PetscFunctionBegin;
+  if (s->several) row = col = NULL; /* parallel packages order by themselves, too */
   if (row) PetscCall(PetscObjectReference((PetscObject)row));
   if (col) PetscCall(PetscObjectReference((PetscObject)col));
   PetscCall(ISDestroy(&s->row));
