@@ -41,7 +41,7 @@ typedef enum {
 typedef struct {
   SpmvDirectKind kind;
   int            matching;      /* large entries are moved to the diagonal, and rows and columns are scaled, first */
-  int            deterministic; /* the same bits in each run; slower, with more memory */
+  int            deterministic; /* the same bits in each run; slower, with more memory, without refinement */
   int            refine;        /* steps of iterative refinement in each solve */
   const int32_t *order;         /* NULL: the library orders; else [rows] on the host: new row i is old row order[i] */
 } SpmvDirectOptions;

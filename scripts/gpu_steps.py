@@ -139,7 +139,7 @@ STEPS = [
         100 $fuzz --seconds 60 --parent aij --report $out/fuzz-distro.md $FUZZ_ARGS -- -mat_aijfmt_device gpu -mat_no_inode $FUZZ_OPTIONS"""),
     Step("mg_distro", "distro", 300, -20, "the step mg on that PETSc, compared with aij on one core: 0.4 million rows", """
         !solve mg_distro"""),
-    Step("direct", "distro", 400, -20, "LU and Cholesky by cuDSS (`CUDSS`) on that PETSc: factor_test, then solve_bench beside MUMPS on one core", """
+    Step("direct", "distro", 580, -20, "LU and Cholesky by cuDSS (`CUDSS`) on that PETSc: factor_test, then solve_bench beside MUMPS on one core", """
         factor_test -petscpack_cudss $CUDSS -petscpack_cudss_least_rows 0
         solve_bench -matrix tet3_rcm:21 $direct -json $out/direct-elasticity-29.json
         solve_bench -matrix stencil7:46 $direct -json $out/direct-scalar-97.json
@@ -164,7 +164,7 @@ WORDS = {
     "replace": "-petscpack_replace aij,cg,gmres,mg,gamg",
     "plugin": "-dll_append $here/lib/libpetscpack.so -use_gpu_aware_mpi 0",
     "fuzz": "$here/fuzz.sh --program $part/bin/fuzz_mat --mpiexec $part/bin/mpiexec --where GPU",
-    "direct": "-types aij -solvers lu_cudss,cholesky_cudss,lu_mumps,cholesky_mumps -steps 0 -repeat 3 -changes 2 -petscpack_cudss $CUDSS "
+    "direct": "-types aij -solvers lu_cudss,cholesky_cudss,lu_mumps,cholesky_mumps -steps 0 -repeat 3 -changes 1 -petscpack_cudss $CUDSS "
               "-petscpack_cudss_least_rows 0 -commit $commit",
     "guard": "--error-exitcode 9 --print-limit 20",
     "iterations": "cg_of_a_few_iterations cycle_on_the_device_makes_levels_one_matrix cycle_takes_a_null_space_out_of_its_result "

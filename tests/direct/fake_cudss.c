@@ -3,7 +3,8 @@
   arguments and meaning of cuDSS. Factors are dense matrices in device memory from the memory handler.
 
   As cuDSS does, it replaces pivots that are absolutely small, counts them, and reports success. With matching it exchanges
-  rows. A factorization of a symmetric matrix has no exchanges.
+  rows, and a zero pivot becomes NaN. A factorization of a symmetric matrix has no exchanges. Refinement and deterministic mode
+  exclude each other.
 
   FAKE_CUDSS_VERSION is the version that it reports; with FAKE_CUDSS_WITHOUT_EXECUTE it lacks cudssExecute(). The environment
   variable SPMV_FAKE_CUDSS_FAIL names a function, or a phase ("analysis", "factorization", "refactorization", "solve"), that
@@ -20,10 +21,18 @@
 #endif
 #define PUBLIC __attribute__((visibility("default")))
 
-enum { SUCCESS = 0, ALLOC_FAILED = 2, INVALID = 3, FAILED = 5 };
+enum { SUCCESS = 0, ALLOC_FAILED = 2, INVALID = 3, NOT_SUPPORTED = 4, FAILED = 5 };
 enum { GENERAL = 0, SYMMETRIC = 1, SPD = 3 };
 enum { ANALYSIS = 3, FACTORIZATION = 4, REFACTORIZATION = 8, SOLVE = 1008 };
-enum { MATCHING = 3, SOLVE_MODE = 4, CONFIGS = 40 };
+enum {
+  MATCHING      = 3,
+  SOLVE_MODE    = 4,
+  IR_STEPS      = 5,
+  PIVOT_TYPE    = 7,
+  DETERMINISTIC = 24,
+  CONFIGS       = 40,
+  BUNCH_KAUFMAN = 6
+};
 enum { INFO = 0, LU_NNZ = 1, NPIVOTS = 2, INERTIA = 3, USER_PERM = 9 };
 
 typedef struct {
@@ -193,9 +202,12 @@ PUBLIC int cudssMatrixDestroy(Matrix *m)
   return SUCCESS;
 }
 
-static int analyse(Handle *h, Data *d, const Matrix *m)
+static int analyse(Handle *h, const Config *c, Data *d, const Matrix *m)
 {
   void *block = NULL;
+
+  if (c->value[DETERMINISTIC] && c->value[IR_STEPS]) return NOT_SUPPORTED;
+  if (c->value[PIVOT_TYPE] == BUNCH_KAUFMAN && m->kind != SYMMETRIC) return NOT_SUPPORTED;
 
   d->n   = m->rows;
   d->row = realloc(d->row, (size_t)d->n * sizeof *d->row);
@@ -265,7 +277,8 @@ static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
     if (m->kind == SPD && !(*pivot > 0)) d->info = (int)k + 1;
     if (fabs(*pivot) < least) {
       *pivot = *pivot < 0 ? -least : least;
-      d->pivots++;
+      d->pivots += !c->value[MATCHING]; /* cuDSS does not count them then, and leaves NaN */
+      if (c->value[MATCHING]) *pivot = NAN;
     }
     d->inertia[*pivot < 0]++;
     eliminate(d, a, k);
@@ -323,7 +336,7 @@ PUBLIC int cudssExecute(Handle *h, int phase, const Config *c, Data *d, const Ma
             : phase == REFACTORIZATION ? "refactorization"
                                        : "solve"))
     return FAILED;
-  if (phase == ANALYSIS) return analyse(h, d, m);
+  if (phase == ANALYSIS) return analyse(h, c, d, m);
   if (phase == FACTORIZATION || phase == REFACTORIZATION) return d->factor ? factor(h, c, d, m) : INVALID;
   return phase == SOLVE && d->factor ? solve(h, c, d, x, b) : INVALID;
 }

@@ -87,7 +87,7 @@ static SpmvStatus configure(SpmvDirect *d, SpmvExec *exec)
   SPMV_TRY(set(d, CUDSS_MATCHING, o->matching ? CUDSS_MATCH_PRODUCT : CUDSS_NO_MATCHING, exec));
   if (o->kind == SPMV_DIRECT_SYMMETRIC) SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
   if (o->deterministic) SPMV_TRY(set(d, CUDSS_DETERMINISTIC, 1, exec));
-  return set(d, CUDSS_IR_STEPS, o->refine, exec);
+  return set(d, CUDSS_IR_STEPS, o->deterministic ? 0 : o->refine, exec); /* it has not both */
 }
 
 static SpmvStatus describe(SpmvDirect *d, SpmvExec *exec)
