@@ -37,7 +37,7 @@ MUTANTS = [
     Mutant("overrun_by_one", "fold/fold_device_layout.cu",
            'spmv_arena_array(&a->arena, s->slices + 1, "slice_ptr"', 'spmv_arena_array(&a->arena, s->slices, "slice_ptr"',
            "conformance_fold_backward"),
-    Mutant("free_without_a_wait", "device/pool.cu", "  (void)cudaDeviceSynchronize(); /* any stream may still use them */\n", "",
+    Mutant("free_without_a_wait", "device/pool.cu", "  may_fail(cudaDeviceSynchronize()); /* any stream may still use them */\n", "",
            "unit_scratch_test"),
     Mutant("block_of_another_stream", "device/pool.cu", "use == SPMV_FOR_ALL_STREAMS ? p->stream : (cudaStream_t)stream)",
            "p->stream)", "unit_scratch_test"),
