@@ -3,6 +3,7 @@
   #define _GNU_SOURCE /* for dladdr() */
 #endif
 #include "library.h"
+#include "core/library.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,18 +51,6 @@ SpmvStatus spmv_cudss_status(int result, const char *what, SpmvExec *exec)
                    what, known ? text[result] : "an unknown status", result);
 }
 
-static SpmvStatus find_functions(void *handle, const char *path, SpmvExec *exec)
-{
-  void *found[FUNCTIONS];
-
-  for (int i = 0; i < FUNCTIONS; i++) {
-    found[i] = dlsym(handle, name[i]);
-    if (!found[i]) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s has no function %s()", path, name[i]);
-  }
-  memcpy(&library, found, sizeof library); /* ISO C does not convert object pointers to function pointers */
-  return SPMV_SUCCESS;
-}
-
 static SpmvStatus ask_version(const char *path, int *version, SpmvExec *exec)
 {
   int part[3] = {0, 0, 0};
@@ -92,17 +81,16 @@ static void find_threads(void *handle)
 
 SpmvStatus spmv_direct_load(const char *path, int *version, SpmvExec *exec)
 {
-  char reason[SPMV_MESSAGE_MAX];
+  char  reason[SPMV_MESSAGE_MAX];
+  void *handle;
 
   exec->message[0] = '\0';
   *version         = opened;
   if (opened) return SPMV_SUCCESS;
   if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s", reason);
   if (!path) path = "libcudss.so.1";
-  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "no cuDSS: %s", dlerror());
-  SpmvStatus status = find_functions(handle, path, exec);
-  if (!status) status = ask_version(path, version, exec);
+  SPMV_TRY(spmv_library_open(path, "cuDSS", FUNCTIONS, name, &library, &handle, exec));
+  const SpmvStatus status = ask_version(path, version, exec);
   if (status) dlclose(handle);
   else find_threads(handle);
   return status;

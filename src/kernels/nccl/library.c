@@ -1,7 +1,7 @@
 /* library.c - opens libnccl.so.2. It stays open until the process ends, because NCCL has threads. */
 #include "library.h"
+#include "core/library.h"
 #include <dlfcn.h>
-#include <string.h>
 
 static SpmvNcclLibrary library;
 static int             opened; /* the version of the open library, or 0 */
@@ -18,18 +18,6 @@ SpmvStatus spmv_nccl_status(int result, const char *what, SpmvExec *exec)
 {
   if (result == SPMV_NCCL_SUCCESS || result == SPMV_NCCL_IN_PROGRESS) return SPMV_SUCCESS;
   return spmv_fail(exec, SPMV_ERR_DEVICE, "%s() of NCCL: %s", what, library.GetErrorString(result));
-}
-
-static SpmvStatus find_functions(void *handle, const char *path, SpmvExec *exec)
-{
-  void *found[FUNCTIONS];
-
-  for (int i = 0; i < FUNCTIONS; i++) {
-    found[i] = dlsym(handle, name[i]);
-    if (!found[i]) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s has no function %s()", path, name[i]);
-  }
-  memcpy(&library, found, sizeof library); /* ISO C does not convert object pointers to function pointers */
-  return SPMV_SUCCESS;
 }
 
 static SpmvStatus ask_version(const char *path, int *version, SpmvExec *exec)
@@ -49,17 +37,16 @@ static SpmvStatus ask_version(const char *path, int *version, SpmvExec *exec)
 
 SpmvStatus spmv_nccl_load(const char *path, int *version, SpmvExec *exec)
 {
-  char reason[SPMV_MESSAGE_MAX];
+  char  reason[SPMV_MESSAGE_MAX];
+  void *handle;
 
   exec->message[0] = '\0';
   *version         = opened;
   if (opened) return SPMV_SUCCESS;
   if (spmv_device_count(reason) == 0) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s", reason);
   if (!path) path = "libnccl.so.2";
-  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "no NCCL: %s", dlerror());
-  SpmvStatus status = find_functions(handle, path, exec);
-  if (!status) status = ask_version(path, version, exec);
+  SPMV_TRY(spmv_library_open(path, "NCCL", FUNCTIONS, name, &library, &handle, exec));
+  const SpmvStatus status = ask_version(path, version, exec);
   if (status) dlclose(handle);
   return status;
 }
