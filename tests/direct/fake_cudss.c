@@ -8,7 +8,8 @@
 
   FAKE_CUDSS_VERSION is the version that it reports; with FAKE_CUDSS_WITHOUT_EXECUTE it lacks cudssExecute(). The environment
   variable SPMV_FAKE_CUDSS_FAIL names a function, or a phase ("analysis", "factorization", "refactorization", "solve"), that
-  fails, or is "pivots": each factorization without matching replaces its last pivot by a wrong one.
+  fails, or is "pivots" or "growth": each factorization without matching has a wrong last pivot, which it has replaced, or
+  which it does not tell of.
 */
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -274,6 +275,7 @@ static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
 
     if (c->value[MATCHING]) exchange(d, a, k);
     else if (k == n - 1 && fails("pivots")) *pivot = least / 10;
+    else if (k == n - 1 && fails("growth")) *pivot *= 1.5;
     if (m->kind == SPD && !(*pivot > 0)) d->info = (int)k + 1;
     if (fabs(*pivot) < least) {
       *pivot = *pivot < 0 ? -least : least;

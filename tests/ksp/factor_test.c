@@ -468,17 +468,18 @@ static PetscErrorCode TestPackages(void)
 /* What the library cannot do, PETSc does, with a reason */
 static PetscErrorCode TestRefusals(void)
 {
-  static const char *const fails[] = {"analysis", "factorization", "solve", "pivots"};
+  static const char *const fails[] = {"analysis", "factorization", "solve", "pivots", "growth"};
   MatCuDSSInfo             info;
   PetscReal                error;
   Mat                      A;
   KSP                      ksp;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     PetscCall(PetscSNPrintf(name, sizeof name, "refused %s", fails[i]));
     PetscCall(Matrix(&cases[0], MATAIJ, N, &A));
     PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
+    if (i == 2) PetscCall(Solved(ksp, PETSC_FALSE, &error)); /* so that a later solve fails */
     (void)setenv("SPMV_FAKE_CUDSS_FAIL", fails[i], 1);
     PetscCall(Solved(ksp, PETSC_FALSE, &error));
     (void)unsetenv("SPMV_FAKE_CUDSS_FAIL");

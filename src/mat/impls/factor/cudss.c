@@ -1,5 +1,6 @@
 /* cudss.c - whether and how the process uses NVIDIA's library cuDSS. */
 #include "factor.h"
+#include <unistd.h>
 
 enum {
   WHICH_MAX = PETSC_MAX_PATH_LEN,
@@ -9,6 +10,7 @@ enum {
 
 static char     which[WHICH_MAX] = "auto";
 static PetscInt least_rows       = LEAST_ROWS;
+static pid_t    process          = 0; /* a child of it that was made by fork() cannot use the GPU */
 
 /*@C
   PetscPackSetCuDSS - Sets how factorizations on the GPU find NVIDIA's library cuDSS
@@ -73,6 +75,7 @@ PetscErrorCode PetscPackCuDSSFromOptions(void)
                                  "PetscPackSetCuDSS", least_rows, &least_rows, NULL, 0, PETSC_MAX_INT));
   PetscOptionsEnd();
   PetscCall(PetscPackSetCuDSS(said));
+  process = getpid();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,6 +86,8 @@ PetscErrorCode PetscPackCuDSSOpen(SpmvExec *exec, PetscInt rows, char why[SPMV_M
   PetscFunctionBegin;
   why[0] = 0;
   if (!strcmp(which, "off")) PetscCall(PetscStrncpy(why, "-petscpack_cudss is off", SPMV_MESSAGE_MAX));
+  else if (getpid() != process)
+    PetscCall(PetscStrncpy(why, "the process was made by fork() after PetscInitialize()", SPMV_MESSAGE_MAX));
   else if (rows < least_rows)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
                             "%" PetscInt_FMT " rows are fewer than -petscpack_cudss_least_rows %" PetscInt_FMT, rows,

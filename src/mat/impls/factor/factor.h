@@ -17,6 +17,7 @@ typedef struct {
   SpmvDirect       *direct;                /* the body on the device, or NULL ... */
   SpmvDirectOptions options;               /* ... and how it is made; stronger after pivots that were not good enough */
   PetscInt          refine;                /* as the user has set it */
+  PetscBool         judged;                /* a solution with this body was good enough */
   Mat               host;                  /* the factor of PETSc's package or of the one that was asked for, or NULL */
   IS                row, col;              /* orderings that the user named, or NULL */
   MatFactorInfo     info;                  /* as given to the symbolic phase */

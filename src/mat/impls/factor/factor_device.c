@@ -26,6 +26,7 @@ PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *s)
 
   PetscFunctionBegin;
   spmv_direct_destroy(&s->direct, &s->exec);
+  s->judged = PETSC_FALSE;
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(OrderGet(s, &order));
   PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &s->exec, &a, &status));
@@ -58,7 +59,6 @@ PetscErrorCode MatCuDSSSolve(Mat_CuDSS *s, PetscBool transposed, Vec b, Vec x, S
   }
   PetscCall(AIJFmtVectorGive(&s->exec, &s->b, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  s->solves++;
   spmv_direct_info(s->direct, &info);
   PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)info.factor_nonzeros));
   PetscFunctionReturn(PETSC_SUCCESS);

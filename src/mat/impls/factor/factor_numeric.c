@@ -1,7 +1,7 @@
 /*
-  factor_numeric.c - the numeric phase. cuDSS replaces pivots that are too small and reports success. So if it has replaced
-  some, a solution for a right-hand side of random numbers is judged; what is not good enough is tried with refinement,
-  then with matching, and then PETSc's package factors, which also knows shifts and zero pivots.
+  factor_numeric.c - the numeric phase. cuDSS replaces pivots that are too small and reports success. So a solution for a
+  right-hand side of random numbers is judged; what is not good enough is tried with refinement, then with matching, and
+  then PETSc's package factors, which also knows shifts and zero pivots.
 */
 #include "factor.h"
 #include "sys/compat.h"
@@ -30,8 +30,8 @@ static PetscErrorCode NumericOnce(Mat A, Mat_CuDSS *s, PetscBool *ended)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a solution is right: |b - A x| against |b| and against |A| |x| + |b|, in the maximum norm */
-static PetscErrorCode JudgeSolution(Mat A, Vec b, Vec x, PetscBool *good)
+/* Whether a solution is right: |b - A x| against |A| |x| + |b|, and if pivots were replaced against |b|, in the maximum norm */
+static PetscErrorCode JudgeSolution(Mat A, Vec b, Vec x, PetscBool replaced, PetscBool *good)
 {
   PetscReal of_A, of_b, of_x, of_r;
   Vec       r;
@@ -45,22 +45,25 @@ static PetscErrorCode JudgeSolution(Mat A, Vec b, Vec x, PetscBool *good)
   PetscCall(VecNorm(x, NORM_INFINITY, &of_x));
   PetscCall(VecNorm(r, NORM_INFINITY, &of_r));
   PetscCall(VecDestroy(&r));
-  *good = of_r <= most_backward * (of_A * of_x + of_b) && of_r <= most_residual * of_b ? PETSC_TRUE : PETSC_FALSE;
+  *good = of_r <= most_backward * (of_A * of_x + of_b) ? PETSC_TRUE : PETSC_FALSE;
+  if (replaced && !(of_r <= most_residual * of_b)) *good = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factorization without replaced pivots is right. With matching cuDSS does not count them, and a zero pivot ends in
-   NaN. */
+/* Judged are the first factorization of a body, because pivots may be too small for the matrix without being replaced, and
+   each one that may have replaced some. With matching cuDSS does not count them, and a zero pivot ends in NaN. */
 static PetscErrorCode Judge(Mat A, Mat_CuDSS *s, PetscBool *good)
 {
   SpmvDirectInfo info;
   SpmvStatus     status;
   PetscRandom    random;
+  PetscBool      replaced;
   Vec            b, x;
 
   PetscFunctionBegin;
   spmv_direct_info(s->direct, &info);
-  *good = info.replaced || s->options.matching ? PETSC_FALSE : PETSC_TRUE;
+  replaced = info.replaced || s->options.matching ? PETSC_TRUE : PETSC_FALSE;
+  *good    = s->judged && !replaced ? PETSC_TRUE : PETSC_FALSE;
   if (*good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
@@ -68,7 +71,8 @@ static PetscErrorCode Judge(Mat A, Mat_CuDSS *s, PetscBool *good)
   PetscCall(PetscRandomDestroy(&random));
   PetscCall(MatCuDSSSolve(s, PETSC_FALSE, b, x, &status));
   PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
-  if (!status) PetscCall(JudgeSolution(A, b, x, good));
+  if (!status) PetscCall(JudgeSolution(A, b, x, replaced, good));
+  s->judged = *good;
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,8 +110,7 @@ static PetscErrorCode NumericOnDevice(Mat A, Mat_CuDSS *s)
     PetscCall(Stronger(A, s, ended, &stronger));
     if (!stronger && ended) PetscCall(PetscStrncpy(s->why, s->exec.message, sizeof s->why));
     else if (!stronger)
-      PetscCall(PetscSNPrintf(s->why, sizeof s->why,
-                              "cuDSS replaced %lld small pivots, and a solution was not good enough",
+      PetscCall(PetscSNPrintf(s->why, sizeof s->why, "cuDSS replaced %lld pivots, and a solution was not good enough",
                               (long long)info.replaced));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,6 +47,7 @@ static PetscErrorCode SolveHere(Mat_CuDSS *s, PetscBool transposed, Vec b, Vec x
   PetscFunctionBegin;
   PetscCall(MatCuDSSSolve(s, transposed, b, x, &status));
   PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
+  if (!status) s->solves++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

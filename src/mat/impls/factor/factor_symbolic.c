@@ -22,10 +22,15 @@ static PetscErrorCode OptionsRead(Mat F, Mat_CuDSS *s)
 /* Why the host must factor the matrix, as far as that is known before an analysis */
 static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
 {
-  PetscBool same = PETSC_TRUE;
+  static const char *const on_host[] = {"-pc_factor_mat_factor_on_host", "-pc_factor_mat_solve_on_host"};
+  PetscBool                same = PETSC_TRUE, host = PETSC_FALSE;
 
   PetscFunctionBegin;
   s->why[0] = 0;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PetscOptionsGetBool(((PetscObject)F)->options, ((PetscObject)F)->prefix, on_host[i], &host, NULL));
+    if (host) PetscCall(PetscSNPrintf(s->why, sizeof s->why, "%s is set", on_host[i]));
+  }
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
   PetscCall(PetscStrncpy(s->why, "cuDSS is called for real numbers of double precision only", sizeof s->why));
 #endif
