@@ -93,7 +93,8 @@ PetscErrorCode PetscPackCuDSSOpen(SpmvExec *exec, PetscInt rows, char why[SPMV_M
                             "%" PetscInt_FMT " rows are fewer than -petscpack_cudss_least_rows %" PetscInt_FMT, rows,
                             least_rows));
   else if (spmv_direct_load(strcmp(which, "auto") ? which : NULL, &version, exec))
-    PetscCall(PetscStrncpy(why, exec->message, SPMV_MESSAGE_MAX));
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s%s", exec->message,
+                            strncmp(exec->message, "no cuDSS", 8) ? "" : ": pip install nvidia-cudss-cu13"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
