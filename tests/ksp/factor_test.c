@@ -392,6 +392,35 @@ static PetscErrorCode TestChoice(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's package meets zeros on the diagonal unless rows are permuted, which the choice of the package must not undo */
+static PetscErrorCode TestZeroDiagonal(void)
+{
+  PetscReal error, petsc;
+  Mat       A;
+  KSP       ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "nonzeros along the diagonal"));
+  PetscCall(PetscPackSetCuDSS("off"));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_factor_nonzeros_along_diagonal", NULL));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 4, 4, 2, NULL, &A));
+  for (PetscInt i = 0; i < 4; i++) {
+    PetscCall(MatSetValue(A, i, i ^ 1, 1 + i, INSERT_VALUES));
+    PetscCall(MatSetValue(A, i, i, 0, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(ErrorOfPetsc(PCLU, A, &petsc));
+  PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
+  PetscCall(Solved(ksp, PETSC_FALSE, &error));
+  PetscCall(CheckError(error, petsc, PETSC_FALSE));
+  PetscCall(Check((PetscBool)(petsc >= 0), "PETSc fails"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_factor_nonzeros_along_diagonal"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A named package keeps its name, its functions and its options; what needs it, it does itself */
 static PetscErrorCode TestPackages(void)
 {
@@ -542,6 +571,7 @@ int main(int argc, char **argv)
     PetscCall(TestEngine(KSPRICHARDSONDEVICE));
     PetscCall(TestChoice());
     PetscCall(TestSizes());
+    PetscCall(TestZeroDiagonal()); /* the last, because it switches cuDSS off */
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, comm));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));

@@ -11,7 +11,8 @@ typedef struct {
   PetscErrorCode (*create)(PC); /* PETSc's creator */
   PetscErrorCode (*setup)(PC);
   PetscErrorCode (*setfromoptions)(PC, AIJFmtOptionItems);
-  PetscErrorCode (*choose)(PC); /* PETSc's PCFactorSetUpMatSolverType() */
+  PetscErrorCode (*choose)(PC);             /* PETSc's PCFactorSetUpMatSolverType(), ... */
+  PetscErrorCode (*reorder)(PC, PetscReal); /* ... and PCFactorReorderForNonzeroDiagonal(), of PCLU alone */
 } Hooks;
 
 static Hooks hooks[] = {{.type = PCLU}, {.type = PCCHOLESKY}};
@@ -88,19 +89,42 @@ static PetscErrorCode Choose_Factor(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc permutes the rows of an ordering, and the one that cudss prefers is none. So this needs the one that PETSc's
+   package prefers; with different orderings of rows and columns that package factors. */
+static PetscErrorCode Reorder_Factor(PC pc, PetscReal tolerance)
+{
+  const Hooks  *h       = HooksOf(((PetscObject)pc)->type_name);
+  MatSolverType package = NULL;
+  const char   *prefix;
+  PetscBool     named, ours;
+
+  PetscFunctionBegin;
+  PetscCall((*h->reorder)(pc, tolerance));
+  PetscCall(PCFactorGetMatSolverType(pc, &package));
+  PetscCall(PetscStrcmp(package, MATSOLVERCUDSS, &ours));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &named));
+  if (!named && (ours || !package)) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGND));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Hook(PC pc, Hooks *h)
 {
-  AIJFmtFunction choose;
+  AIJFmtFunction choose, reorder;
 
   PetscFunctionBegin;
   PetscCall((*h->create)(pc));
   h->setup          = pc->ops->setup;
   h->setfromoptions = pc->ops->setfromoptions;
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &choose));
-  h->choose               = (PetscErrorCode(*)(PC))choose;
+  h->choose = (PetscErrorCode(*)(PC))choose;
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", &reorder));
+  h->reorder              = (PetscErrorCode(*)(PC, PetscReal))reorder;
   pc->ops->setup          = PCSetUp_Factor;
   pc->ops->setfromoptions = PCSetFromOptions_Factor;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", Choose_Factor));
+  if (reorder)
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", Reorder_Factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
