@@ -349,6 +349,44 @@ static PetscErrorCode TestOperations(PCType of_pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The two halves of a solve, for which the factor moves to PETSc's package */
+static PetscErrorCode TestHalves(void)
+{
+  MatCuDSSInfo info;
+  PetscReal    norm;
+  Mat          A, F;
+  Vec          b, x, y, half;
+  KSP          ksp;
+  PC           pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof name, "halves of a solve"));
+  PetscCall(Matrix(&cases[0], MATAIJ, N, &A));
+  PetscCall(Solver(KSPPREONLY, PCCHOLESKY, NULL, A, &ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &half));
+  PetscCall(VecSetRandom(b, NULL));
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(MatForwardSolve(F, b, half));
+  PetscCall(MatBackwardSolve(F, half, y));
+  PetscCall(VecAXPY(y, -1, x));
+  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
+  PetscCall(Check((PetscBool)(norm <= 1e-10), "wrong halves of a solution"));
+  PetscCall(MatCuDSSGetInfo(F, &info));
+  PetscCall(Check((PetscBool)(!info.on_device && info.solves == 1 && info.fallbacks == 1), "a half on the device"));
+  PetscCall(VecDestroy(&half));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A named package and a name that is not replaced stay PETSc's. (PETSc loses a matrix that it factors in place; the test
    coverage has that.) */
 static PetscErrorCode TestChoice(void)
@@ -571,6 +609,7 @@ int main(int argc, char **argv)
     PetscCall(TestEngine(KSPRICHARDSONDEVICE));
     PetscCall(TestChoice());
     PetscCall(TestSizes());
+    PetscCall(TestHalves());
     PetscCall(TestZeroDiagonal()); /* the last, because it switches cuDSS off */
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, comm));

@@ -86,5 +86,7 @@ PETSC_INTERN PetscErrorCode MatSolve_CuDSS(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatSolveAdd_CuDSS(Mat, Vec, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatSolveTranspose_CuDSS(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatSolveTransposeAdd_CuDSS(Mat, Vec, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatForwardSolve_CuDSS(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatBackwardSolve_CuDSS(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatMatSolve_CuDSS(Mat, Mat, Mat);
 PETSC_INTERN PetscErrorCode MatMatSolveTranspose_CuDSS(Mat, Mat, Mat);

@@ -158,6 +158,8 @@ static PetscErrorCode OperationsSet(Mat F, MatFactorType type)
   F->ops->solveadd          = MatSolveAdd_CuDSS;
   F->ops->solvetranspose    = MatSolveTranspose_CuDSS;
   F->ops->solvetransposeadd = MatSolveTransposeAdd_CuDSS;
+  F->ops->forwardsolve      = MatForwardSolve_CuDSS;
+  F->ops->backwardsolve     = MatBackwardSolve_CuDSS;
   F->ops->matsolve          = MatMatSolve_CuDSS;
   F->ops->matsolvetranspose = MatMatSolveTranspose_CuDSS;
   if (type == MAT_FACTOR_LU) {

@@ -75,6 +75,35 @@ PetscErrorCode MatSolveTransposeAdd_CuDSS(Mat F, Vec b, Vec y, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Half of a solve, which cuDSS does not give in the order of the matrix: the host factors, too */
+static PetscErrorCode HalfSolve(Mat F, HostSolve half, Vec b, Vec x)
+{
+  Mat_CuDSS *s = (Mat_CuDSS *)F->data;
+
+  PetscFunctionBegin;
+  if (!s->host) {
+    PetscCall(PetscStrncpy(s->why, "a forward or backward solve alone", sizeof s->why));
+    PetscCall(BecomeHost(F, s));
+  }
+  PetscCall((*half)(s->host, b, x));
+  PetscPackCountApply(PETSCPACK_FACTOR, s->why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatForwardSolve_CuDSS(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(HalfSolve(F, MatForwardSolve, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatBackwardSolve_CuDSS(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(HalfSolve(F, MatBackwardSolve, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- several right-hand sides, dense matrices: all at once, through copies on the device ---- */
 
 /* Sends b, solves, and fetches x, both of n rows and m columns at distances ldb and ldx */
