@@ -9,11 +9,9 @@
 */
 static const char help[] = "Factors on the GPU compared with PETSc's.\n";
 
-#include "ksp_problem.h"
+#include "factor_matrices.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { SIDE = 8, N = SIDE * SIDE };
 
 static PetscInt  checks, failures;
 static PetscBool fake = PETSC_FALSE, several;
@@ -27,73 +25,6 @@ static PetscErrorCode Check(PetscBool right, const char what[])
   if (right) PetscFunctionReturn(PETSC_SUCCESS);
   failures++;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, what));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- matrices ---- */
-
-typedef struct {
-  const char *name;
-  PetscReal   diagonal, skew, scale,
-      row_factor;                   /* of a five-point stencil; rows are multiplied by powers of the last up to 39 */
-  PetscInt  zeros;                  /* so many last diagonal entries are 0 */
-  PetscBool neumann, gap, nan, spd; /* zero row sums; an empty row; a NaN; MAT_SPD is set */
-} Case;
-
-static const Case cases[] = {
-    {.name = "positive definite", .diagonal = 4.1, .scale = 1, .row_factor = 1},
-    {.name = "known to be positive definite", .diagonal = 4.1, .scale = 1, .row_factor = 1, .spd = PETSC_TRUE},
-    {.name = "convection", .diagonal = 4, .skew = 0.9, .scale = 1, .row_factor = 1},
-    {.name = "small values", .diagonal = 4, .scale = 1e-12, .row_factor = 1},
-    {.name = "large values", .diagonal = 4, .scale = 1e12, .row_factor = 1},
-    {.name = "scaled rows", .diagonal = 4, .scale = 1, .row_factor = 1.8},
-    {.name = "indefinite", .diagonal = 1.03, .scale = 1, .row_factor = 1},
-    {.name = "wrongly said to be positive definite", .diagonal = 1.03, .scale = 1, .row_factor = 1, .spd = PETSC_TRUE},
-    {.name = "zeros on the diagonal", .diagonal = 4, .scale = 1, .row_factor = 1, .zeros = 9},
-    {.name = "singular", .scale = 1, .row_factor = 1, .neumann = PETSC_TRUE},
-    {.name = "an empty row", .diagonal = 4, .scale = 1, .row_factor = 1, .gap = PETSC_TRUE},
-    {.name = "not a number", .diagonal = 4, .scale = 1, .row_factor = 1, .nan = PETSC_TRUE},
-};
-enum { CASES = sizeof cases / sizeof *cases };
-
-static PetscErrorCode Fill(const Case *c, PetscReal factor, PetscInt n, Mat A)
-{
-  PetscInt begin, end;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatZeroEntries(A));
-  PetscCall(MatGetOwnershipRange(A, &begin, &end));
-  for (PetscInt i = begin; i < end; i++) {
-    const PetscInt    x = i % SIDE, y = i / SIDE, col[] = {i - SIDE, i - 1, i + 1, i + SIDE};
-    const PetscReal   s        = c->scale * factor * PetscPowReal(c->row_factor, (PetscReal)(i * 7 % 40));
-    const PetscBool   in[]     = {y > 0, x > 0, x < SIDE - 1, y < SIDE - 1};
-    const PetscScalar off[]    = {-s, -s * (1 + c->skew), -s * (1 - c->skew), -s};
-    PetscScalar       diagonal = i >= n - c->zeros ? 0 : s * c->diagonal;
-
-    for (int k = 0; k < 4; k++) {
-      if (!in[k] || col[k] >= n) continue;
-      if (c->neumann) diagonal -= off[k];
-      PetscCall(MatSetValue(A, i, col[k], c->gap && i == n / 2 ? 0 : off[k], INSERT_VALUES));
-    }
-    if (c->gap && i == n / 2) diagonal = 0;
-    if (c->nan && i == n / 2) diagonal = NAN;
-    PetscCall(MatSetValue(A, i, i, diagonal, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  if (c->spd) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Matrix(const Case *c, MatType type, PetscInt n, Mat *A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(comm, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
-  PetscCall(Fill(c, 1, n, *A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,22 +135,23 @@ static PetscErrorCode TestSuite(void)
   PetscReal                error, petsc;
 
   PetscFunctionBeginUser;
-  for (int c = 0; c < CASES; c++)
+  for (int c = 0; c < FACTOR_CASES; c++)
     for (int t = 0; t < 2; t++) {
       Mat A;
       KSP ksp;
 
-      if (several && (cases[c].zeros || cases[c].neumann || cases[c].gap || cases[c].nan))
-        continue;                                                                          /* PETSc's package */
-      if (t && (cases[c].skew != 0 || cases[c].row_factor != 1 || cases[c].gap)) continue; /* not symmetric */
-      PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s", cases[c].name, types[t]));
-      PetscCall(Matrix(&cases[c], MATAIJ, N, &A));
+      if (several && (FactorCases[c].zeros || FactorCases[c].neumann || FactorCases[c].gap || FactorCases[c].nan))
+        continue; /* PETSc's package */
+      if (t && (FactorCases[c].skew != 0 || FactorCases[c].row_factor != 1 || FactorCases[c].gap))
+        continue; /* not symmetric */
+      PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s", FactorCases[c].name, types[t]));
+      PetscCall(FactorMatrix(&FactorCases[c], MATAIJ, N, &A));
       PetscCall(ErrorOfPetsc(types[t], A, &petsc));
       PetscCall(Solver(KSPPREONLY, types[t], NULL, A, &ksp));
       PetscCall(Solved(ksp, PETSC_FALSE, &error));
-      PetscCall(CheckError(error, petsc, (PetscBool)(cases[c].zeros > 0)));
+      PetscCall(CheckError(error, petsc, (PetscBool)(FactorCases[c].zeros > 0)));
       PetscCall(Info(ksp, &info));
-      if (petsc >= 0 && !cases[c].zeros && !cases[c].neumann)
+      if (petsc >= 0 && !FactorCases[c].zeros && !FactorCases[c].neumann)
         PetscCall(Check((PetscBool)(info.on_device && Counted(info.solves, 1)), info.reason));
       if (!info.on_device) PetscCall(Check((PetscBool)(info.reason[0] != 0), "no reason"));
       PetscCall(KSPDestroy(&ksp));
@@ -238,10 +170,10 @@ static PetscErrorCode TestReuse(MatType type, KSPType method, PCType of_pc)
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, %s", type, method, of_pc));
-  PetscCall(Matrix(&cases[0], type, N, &A));
+  PetscCall(FactorMatrix(&FactorCases[0], type, N, &A));
   PetscCall(Solver(method, of_pc, NULL, A, &ksp));
   for (int step = 0; step < 4; step++) {
-    if (step) PetscCall(Fill(&cases[0], step, N, A));
+    if (step) PetscCall(FactorFill(&FactorCases[0], step, N, A));
     if (step == 3) { /* a nonzero more in two rows: another pattern */
       PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
       PetscCall(MatSetValue(A, 0, N - 1, -0.1, INSERT_VALUES));
@@ -274,10 +206,10 @@ static PetscErrorCode TestEngine(KSPType method)
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(name, sizeof name, "engine %s", method));
-  PetscCall(Matrix(&cases[0], MATAIJRBP, N, &A));
+  PetscCall(FactorMatrix(&FactorCases[0], MATAIJRBP, N, &A));
   PetscCall(Solver(method, PCLU, NULL, A, &ksp));
   for (int step = 0; step < 3; step++) {
-    if (step) PetscCall(Fill(&cases[0], 1 + step, N, A));
+    if (step) PetscCall(FactorFill(&FactorCases[0], 1 + step, N, A));
     PetscCall(Solved(ksp, PETSC_FALSE, &error));
     PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
     PetscCall(KSPDeviceGetInfo(ksp, &info));
@@ -301,7 +233,7 @@ static PetscErrorCode TestOperations(PCType of_pc)
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(name, sizeof name, "operations, %s", of_pc));
-  PetscCall(Matrix(&cases[strcmp(of_pc, PCLU) ? 6 : 2], MATAIJ, N, &A));
+  PetscCall(FactorMatrix(&FactorCases[strcmp(of_pc, PCLU) ? 6 : 2], MATAIJ, N, &A));
   PetscCall(Solver(KSPPREONLY, of_pc, NULL, A, &ksp));
   PetscCall(Solved(ksp, PETSC_TRUE, &error));
   PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-13), "a wrong transposed solution"));
@@ -361,7 +293,7 @@ static PetscErrorCode TestHalves(void)
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(name, sizeof name, "halves of a solve"));
-  PetscCall(Matrix(&cases[0], MATAIJ, N, &A));
+  PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
   PetscCall(Solver(KSPPREONLY, PCCHOLESKY, NULL, A, &ksp));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -413,7 +345,7 @@ static PetscErrorCode TestChoice(void)
     PetscCall(PetscSNPrintf(name, sizeof name, "choice %s", rows[i].option));
     PetscCall(PetscPackReplaceType(PCLU, rows[i].replaced));
     if (rows[i].value) PetscCall(PetscOptionsSetValue(NULL, rows[i].option, rows[i].value));
-    PetscCall(Matrix(&cases[0], MATAIJ, N, &A));
+    PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
     PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
     PetscCall(Solved(ksp, PETSC_FALSE, &error));
     PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
@@ -490,7 +422,7 @@ static PetscErrorCode TestPackages(void)
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     PetscCall(
         PetscSNPrintf(name, sizeof name, "package %s %s %d", rows[i].package, rows[i].option, (int)rows[i].icntl));
-    PetscCall(Matrix(&cases[2], MATAIJ, N, &A));
+    PetscCall(FactorMatrix(&FactorCases[2], MATAIJ, N, &A));
     PetscCall(MatGetFactorAvailable(A, rows[i].package, MAT_FACTOR_LU, &available));
     PetscCall(PetscOptionsInsertString(NULL, rows[i].option));
     PetscCall(PetscPackReplacePackage(rows[i].package, rows[i].replaced));
@@ -544,7 +476,7 @@ static PetscErrorCode TestRefusals(void)
   PetscFunctionBeginUser;
   for (int i = 0; i < 5; i++) {
     PetscCall(PetscSNPrintf(name, sizeof name, "refused %s", fails[i]));
-    PetscCall(Matrix(&cases[0], MATAIJ, N, &A));
+    PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
     PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
     if (i == 2) PetscCall(Solved(ksp, PETSC_FALSE, &error)); /* so that a later solve fails */
     (void)setenv("SPMV_FAKE_CUDSS_FAIL", fails[i], 1);
@@ -570,7 +502,7 @@ static PetscErrorCode TestSizes(void)
   PetscFunctionBeginUser;
   for (PetscInt n = 0; n < 2; n++) {
     PetscCall(PetscSNPrintf(name, sizeof name, "%" PetscInt_FMT " rows", n));
-    PetscCall(Matrix(&cases[0], MATAIJ, n, &A));
+    PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, n, &A));
     PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
     PetscCall(Solved(ksp, PETSC_FALSE, &error));
     PetscCall(Check((PetscBool)(error <= 1e-14), "a wrong solution"));
