@@ -247,7 +247,6 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(KSPDevRegister(&GMRESDevClass));
   PetscCall(KSPDevRegister(&RichardsonDevClass));
   PetscCall(PetscPackReplaceFromOptions());
-  PetscCall(PetscPackReplacePackagesFromOptions());
   PetscCall(SummaryFromOptions_PetscPack());
   PetscCall(PetscRegisterFinalize(PetscPackFinalizePackage));
   PetscCall(ProcessSetFromOptions_PetscPack());

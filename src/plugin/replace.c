@@ -41,24 +41,35 @@ static PetscErrorCode TypeReplace_PetscPack(const char name[], PetscBool replace
           known);
 }
 
-/* PetscOptionsStringArray() would silently drop names beyond the size of its array */
-PetscErrorCode PetscPackReplaceFromOptions(void)
+/* Calls replace() for each name in the value of an option. PetscOptionsStringArray() would silently drop names beyond the
+   size of its array. */
+static PetscErrorCode ListFromOptions(const char title[], const char option[], const char text[], const char page[],
+                                      PetscErrorCode (*replace)(const char[], PetscBool))
 {
-  char      list[256] = "", **name = NULL;
-  PetscBool set;
-  int       count = 0;
+  char list[256] = "", **name = NULL;
+  int  count = 0;
 
   PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Types of PETSc replaced by petscpack", NULL);
-  PetscCall(
-      PetscOptionsString("-petscpack_replace",
-                         "Types of PETSc replaced by types of petscpack: aij,cg,gmres,richardson,mg,gamg,hypre,lu,"
-                         "cholesky",
-                         "PetscPackReplaceType", list, list, sizeof list, &set));
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, title, NULL);
+  PetscCall(PetscOptionsString(option, text, page, list, list, sizeof list, NULL));
   PetscOptionsEnd();
   PetscCall(PetscStrToArray(list, ',', &count, &name));
-  for (int i = 0; i < count; i++) PetscCall(TypeReplace_PetscPack(name[i], PETSC_TRUE));
+  for (int i = 0; i < count; i++) PetscCall((*replace)(name[i], PETSC_TRUE));
   PetscCall(PetscStrToArrayDestroy(count, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackReplaceFromOptions(void)
+{
+  PetscFunctionBegin;
+  PetscCall(ListFromOptions("Types of PETSc replaced by petscpack", "-petscpack_replace",
+                            "Types of PETSc replaced by types of petscpack: aij,cg,gmres,richardson,mg,gamg,hypre,lu,"
+                            "cholesky",
+                            "PetscPackReplaceType", TypeReplace_PetscPack));
+  PetscCall(ListFromOptions("Packages replaced by petscpack", "-petscpack_replace_packages",
+                            "Packages in whose place cuDSS factors: mumps,superlu_dist,superlu,umfpack,cholmod,klu,"
+                            "pastix",
+                            "PetscPackReplacePackage", PetscPackReplacePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,7 +103,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   take effect. Other kinds stay hypre's. A PETSc without hypre knows the name, too.
 
   `PCLU` and `PCCHOLESKY` keep their types: those for which no package is named, and that do not factor in place, take the
-  package `MATSOLVERCUDSS` for sequential matrices. PETSc's package factors where that cannot; see `PetscPackSetCuDSS()`.
+  package `MATSOLVERCUDSS`. PETSc's package factors where that cannot; see `PetscPackSetCuDSS()`.
 
 .seealso: `PetscPackSetCuDSS()`, `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`

@@ -8,6 +8,24 @@
 
 enum { VIEW_BYTES = 8 * SPMV_MESSAGE_MAX };
 
+SpmvExec unit_device_exec(void)
+{
+  SpmvExec exec;
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  return exec;
+}
+
+void *unit_on_device(SpmvExec *exec, const void *from, int64_t bytes)
+{
+  void *to = NULL;
+
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "a test", &to));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(to, SPMV_DEVICE, from, SPMV_HOST, bytes, exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
+  return to;
+}
+
 static void set_options(SpmvOptions *options, char *text)
 {
   char message[SPMV_MESSAGE_MAX] = "", *rest = text;

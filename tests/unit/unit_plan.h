@@ -21,6 +21,10 @@ __attribute__((format(printf, 4, 5))) UnitPlan unit_plan(SpmvSpace space, const 
                                                          const char *options, ...);
 void                                           unit_plan_clear(UnitPlan *);
 
+SpmvExec unit_device_exec(void);
+/* A copy of host memory in device memory, freed by spmv_exec_free() */
+void *unit_on_device(SpmvExec *, const void *from, int64_t bytes);
+
 /* The view of a plan, with a newline after each line; valid until the next call */
 const char *unit_view(const UnitPlan *);
 

@@ -218,12 +218,12 @@ static SpmvStatus make(SpmvDirect *d, const SpmvCsr *csr, SpmvExec *exec)
 SpmvStatus spmv_direct_create(const SpmvCsr *csr, const SpmvDirectOptions *options, SpmvExec *exec, SpmvDirect **out)
 {
   SPMV_TRY(spmv_object_create(check_matrix(csr, exec), sizeof **out, "factorization", exec, out));
-  (*out)->options        = *options;
-  (*out)->info.rows      = csr->pattern.rows;
-  (*out)->info.nonzeros  = csr->pattern.nnz;
-  const SpmvStatus made_ = make(*out, csr, exec);
-  if (made_) spmv_direct_destroy(out, exec);
-  return made_;
+  (*out)->options         = *options;
+  (*out)->info.rows       = csr->pattern.rows;
+  (*out)->info.nonzeros   = csr->pattern.nnz;
+  const SpmvStatus status = make(*out, csr, exec);
+  if (status) spmv_direct_destroy(out, exec);
+  return status;
 }
 
 void spmv_direct_destroy(SpmvDirect **out, SpmvExec *exec)

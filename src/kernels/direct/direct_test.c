@@ -12,17 +12,9 @@
 
 enum { SIDE = 7, N = SIDE * SIDE, COLUMNS = 3 };
 
-static SpmvExec device_exec(void)
-{
-  SpmvExec exec;
-
-  spmv_exec_init(&exec, SPMV_DEVICE);
-  return exec;
-}
-
 UNIT_TEST(cudss_that_is_not_there_is_named)
 {
-  SpmvExec exec = device_exec();
+  SpmvExec exec = unit_device_exec();
   int      version;
 
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_direct_load("/no/such/libcudss.so", &version, &exec));
@@ -33,7 +25,7 @@ UNIT_TEST(cudss_that_is_not_there_is_named)
 #ifdef FAKE_LIBRARIES
 UNIT_TEST(cudss_that_does_not_serve_is_refused)
 {
-  SpmvExec exec = device_exec();
+  SpmvExec exec = unit_device_exec();
   int      version;
 
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_direct_load(FAKE_LIBRARIES "/libfake_cudss_without.so", &version, &exec));
@@ -89,16 +81,6 @@ static void fill(Problem *p, double scale, double skew, double shift)
   for (int i = 0; i < COLUMNS * N; i++) p->b[i] = 1 + i * 7 % 11;
 }
 
-static void *send(SpmvExec *exec, const void *from, int64_t bytes)
-{
-  void *to = NULL;
-
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "a test", &to));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(to, SPMV_DEVICE, from, SPMV_HOST, bytes, exec));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
-  return to;
-}
-
 static Problem *problem(SpmvExec *exec, double scale, double skew, double shift)
 {
   Problem *p = calloc(1, sizeof *p);
@@ -107,7 +89,7 @@ static Problem *problem(SpmvExec *exec, double scale, double skew, double shift)
   const void   *from[]  = {p->row_ptr, p->col, p->values, p->b, p->x};
   const int64_t bytes[] = {sizeof p->row_ptr, sizeof p->col, sizeof p->values, sizeof p->b, sizeof p->x};
 
-  for (int i = 0; i < 5; i++) p->on_device[i] = send(exec, from[i], bytes[i]);
+  for (int i = 0; i < 5; i++) p->on_device[i] = unit_on_device(exec, from[i], bytes[i]);
   p->csr = (SpmvCsr){.pattern      = {.rows       = N,
                                       .cols       = N,
                                       .nnz        = p->row_ptr[N],
@@ -197,7 +179,7 @@ static int64_t memory_used(SpmvExec *exec)
 UNIT_TEST(factorizations_solve_and_take_new_values)
 {
   static const double scales[] = {1, 1e-12, 1e12};
-  SpmvExec            exec     = device_exec();
+  SpmvExec            exec     = unit_device_exec();
 
   if (!open_library(&exec)) return;
   for (int kind = SPMV_DIRECT_GENERAL; kind <= SPMV_DIRECT_SPD; kind++)
@@ -226,7 +208,7 @@ UNIT_TEST(factorizations_solve_and_take_new_values)
 
 UNIT_TEST(an_indefinite_matrix_has_an_inertia_and_no_cholesky_factor)
 {
-  SpmvExec       exec = device_exec();
+  SpmvExec       exec = unit_device_exec();
   SpmvDirectInfo info;
   SpmvDirect    *d = NULL;
 
@@ -253,15 +235,16 @@ UNIT_TEST(a_zero_diagonal_is_replaced_and_told_or_matched)
 {
   static const int32_t row_ptr[] = {0, 2, 4, 6, 8}, col[] = {0, 2, 1, 3, 0, 2, 1, 3};
   static const double  values[] = {0, 1, 0, 2, 1, 3, 2, 5}, b[] = {1, 2, 3, 4};
-  SpmvExec             exec = device_exec();
+  SpmvExec             exec = unit_device_exec();
   SpmvDirectOptions    o    = of_kind(SPMV_DIRECT_GENERAL);
   SpmvDirectInfo       info;
   SpmvDirect          *d = NULL;
   double               x[4];
 
   if (!open_library(&exec)) return;
-  void         *on_device[] = {send(&exec, row_ptr, sizeof row_ptr), send(&exec, col, sizeof col),
-                               send(&exec, values, sizeof values), send(&exec, b, sizeof b), send(&exec, x, sizeof x)};
+  void         *on_device[] = {unit_on_device(&exec, row_ptr, sizeof row_ptr), unit_on_device(&exec, col, sizeof col),
+                               unit_on_device(&exec, values, sizeof values), unit_on_device(&exec, b, sizeof b),
+                               unit_on_device(&exec, x, sizeof x)};
   const SpmvCsr csr         = {.pattern      = {.rows       = 4,
                                                 .cols       = 4,
                                                 .nnz        = 8,
@@ -289,7 +272,7 @@ UNIT_TEST(a_zero_diagonal_is_replaced_and_told_or_matched)
 
 UNIT_TEST(values_that_are_no_numbers_end_a_factorization)
 {
-  SpmvExec    exec = device_exec();
+  SpmvExec    exec = unit_device_exec();
   SpmvDirect *d    = NULL;
 
   if (!open_library(&exec)) return;
@@ -307,7 +290,7 @@ UNIT_TEST(values_that_are_no_numbers_end_a_factorization)
 
 UNIT_TEST(many_factorizations_live_at_a_time_and_free_all_memory)
 {
-  SpmvExec    exec = device_exec();
+  SpmvExec    exec = unit_device_exec();
   SpmvDirect *d[10];
   int32_t     reversed[N];
 
@@ -335,14 +318,14 @@ UNIT_TEST(many_factorizations_live_at_a_time_and_free_all_memory)
 
 UNIT_TEST(a_matrix_of_another_kind_is_refused)
 {
-  SpmvExec          exec = device_exec();
+  SpmvExec          exec = unit_device_exec();
   SpmvDirectOptions o    = of_kind(SPMV_DIRECT_GENERAL);
   SpmvDirect       *d    = NULL;
   double            none = 0;
   int32_t           zero = 0;
 
   if (!open_library(&exec)) return;
-  void   *empty = send(&exec, &zero, sizeof zero), *values = send(&exec, &none, sizeof none);
+  void   *empty = unit_on_device(&exec, &zero, sizeof zero), *values = unit_on_device(&exec, &none, sizeof none);
   SpmvCsr csr = {.pattern      = {.index_type = SPMV_I32, .space = SPMV_DEVICE, .row_ptr = empty, .col = empty},
                  .scalar_type  = SPMV_F64,
                  .values_space = SPMV_DEVICE,
@@ -365,7 +348,7 @@ UNIT_TEST(what_the_library_cannot_do_is_told)
   static const char *const fails[] = {
       "cudssCreate",    "cudssConfigCreate", "cudssDataCreate", "cudssMatrixCreateCsr", "cudssMatrixCreateDn",
       "cudssConfigSet", "cudssDataGet",      "analysis",        "factorization"};
-  SpmvExec    exec = device_exec();
+  SpmvExec    exec = unit_device_exec();
   SpmvDirect *d    = NULL;
 
   if (!open_library(&exec)) return;
@@ -386,7 +369,7 @@ UNIT_TEST(what_the_library_cannot_do_is_told)
 
 UNIT_TEST(memory_refused_at_any_point_is_told_and_freed)
 {
-  SpmvExec    exec = device_exec();
+  SpmvExec    exec = unit_device_exec();
   SpmvDirect *d    = NULL;
   SpmvStatus  status;
   long        point = 0;

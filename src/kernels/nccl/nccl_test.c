@@ -9,17 +9,9 @@
 
 enum { N = 12, GHOSTS = 5 };
 
-static SpmvExec device_exec(void)
-{
-  SpmvExec exec;
-
-  spmv_exec_init(&exec, SPMV_DEVICE);
-  return exec;
-}
-
 UNIT_TEST(nccl_that_is_not_there_is_named)
 {
-  SpmvExec exec = device_exec();
+  SpmvExec exec = unit_device_exec();
   int      version;
 
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load("/no/such/libnccl.so", &version, &exec));
@@ -29,19 +21,9 @@ UNIT_TEST(nccl_that_is_not_there_is_named)
 
 #ifdef FAKE_LIBRARIES
 
-static void *numbers(SpmvExec *exec, const void *from, int64_t bytes)
-{
-  void *to;
-
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "a test", &to));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(to, SPMV_DEVICE, from, SPMV_HOST, bytes, exec));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
-  return to;
-}
-
 UNIT_TEST(nccl_that_does_not_serve_is_refused)
 {
-  SpmvExec exec = device_exec();
+  SpmvExec exec = unit_device_exec();
   int      version;
 
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_nccl_load(FAKE_LIBRARIES "/libfake_nccl_without.so", &version, &exec));
@@ -72,7 +54,7 @@ static void open_alone(Alone *a)
   int  version;
 
   memset(a, 0, sizeof *a);
-  a->exec     = device_exec();
+  a->exec     = unit_device_exec();
   a->first[1] = GHOSTS;
   for (int i = 0; i < N; i++) a->x[i] = i + 0.5;
   for (int i = 0; i < GHOSTS; i++) a->index[i] = (5 * i + 3) % N;
@@ -81,10 +63,10 @@ static void open_alone(Alone *a)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_id(id, &a->exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_create(id, 0, 1, 30, &a->exec, &a->nccl));
   const SpmvNeighbours self = {1, &a->rank, a->first};
-  a->halo = (SpmvNcclHalo){SPMV_F64, numbers(&a->exec, a->index, sizeof a->index), numbers(&a->exec, a->x, sizeof a->x),
-                           self, self};
-  a->there  = numbers(&a->exec, a->x, sizeof a->x);
-  a->ghosts = numbers(&a->exec, a->x, GHOSTS * sizeof *a->x);
+  a->halo                   = (SpmvNcclHalo){SPMV_F64, unit_on_device(&a->exec, a->index, sizeof a->index),
+                                             unit_on_device(&a->exec, a->x, sizeof a->x), self, self};
+  a->there                  = unit_on_device(&a->exec, a->x, sizeof a->x);
+  a->ghosts                 = unit_on_device(&a->exec, a->x, GHOSTS * sizeof *a->x);
 }
 
 static void close_alone(Alone *a)

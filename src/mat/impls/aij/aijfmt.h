@@ -333,7 +333,6 @@ PETSC_INTERN PetscErrorCode AIJFmtNameGuardEnd(Mat, AIJFmtNameGuard *);
 PETSC_INTERN PetscBool      AIJFmtPlanHasValues(Mat, const Mat_AIJFmt *);
 PETSC_INTERN AIJFmtPlaces   AIJFmtPlacesGet(Mat, const Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtParentCsrStaleIfBoth(Mat, const Mat_AIJFmt *);
-PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtHostKeepFactors(Mat product);
 PETSC_INTERN PetscErrorCode AIJFmtPlanWritten(Mat_AIJFmt *, PetscObjectState);
 PETSC_INTERN void           AIJFmtParentCsrStale(Mat);

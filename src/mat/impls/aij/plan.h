@@ -88,6 +88,9 @@ PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);
 PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, Mat);
 
+/* places.c: values that are on the device only come to the host, for functions of PETSc that read them there directly */
+PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
+
 /* sync.c */
 PETSC_INTERN PetscErrorCode AIJFmtWhyHost(Mat, const char **why);
 PETSC_INTERN PetscErrorCode AIJFmtDevicePlan(Mat, Vec, AIJFmtPlanOnDevice *);

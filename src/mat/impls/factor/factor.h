@@ -52,7 +52,6 @@ PETSC_INTERN PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType, const char pack
 
 /* factor_packages.c. Keeps: leaves a reason if a setting of the named package needs that package. */
 PETSC_INTERN PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *, char why[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode PetscPackReplacePackagesFromOptions(void);
 PETSC_INTERN void           PetscPackReplacePackagesForget(void);
 
 /* factor_symbolic.c */

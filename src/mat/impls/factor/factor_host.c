@@ -63,11 +63,8 @@ PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
 /* PETSc's package reads the values of the host */
 PetscErrorCode MatCuDSSHostNumeric(Mat F, Mat A, Mat_CuDSS *s, const MatFactorInfo *info)
 {
-  const PetscScalar *values;
-
   PetscFunctionBegin;
-  if (!s->several) PetscCall(MatSeqAIJGetArrayRead(A, &values));
-  if (!s->several) PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  if (!s->several) PetscCall(AIJFmtHostFetch(A));
   if (F->factortype == MAT_FACTOR_LU) PetscCall(MatLUFactorNumeric(s->host, A, info));
   else PetscCall(MatCholeskyFactorNumeric(s->host, A, info));
   PetscCall(MatFactorGetError(s->host, &F->factorerrortype));

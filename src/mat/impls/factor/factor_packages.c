@@ -40,13 +40,6 @@ static PetscBool IsIgnored(PetscInt icntl)
   return PETSC_FALSE;
 }
 
-static PetscErrorCode Named(Mat F, Mat *named)
-{
-  PetscFunctionBegin;
-  *named = ((Mat_CuDSS *)F->data)->named;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode SetIcntl(Mat F, PetscInt icntl, PetscInt value)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;
@@ -62,10 +55,9 @@ static PetscErrorCode SetIcntl(Mat F, PetscInt icntl, PetscInt value)
 #define PASS(name, argument)                                                                                           \
   static PetscErrorCode name(Mat F, PetscInt i, argument value)                                                        \
   {                                                                                                                    \
-    Mat named;                                                                                                         \
+    const Mat named = ((Mat_CuDSS *)F->data)->named;                                                                   \
                                                                                                                        \
     PetscFunctionBegin;                                                                                                \
-    PetscCall(Named(F, &named));                                                                                       \
     PetscUseMethod(named, "MatMumps" #name "_C", (Mat, PetscInt, argument), (named, i, value));                        \
     PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
   }
@@ -181,24 +173,6 @@ PetscErrorCode PetscPackReplacePackage(const char package[], PetscBool replace)
     if (*former)
       PetscCall(MatSolverTypeRegister(package, types[t], kinds[k], replace ? packages[which].ours : *former));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackReplacePackagesFromOptions(void)
-{
-  char list[256] = "", **name = NULL;
-  int  count = 0;
-
-  PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Packages replaced by petscpack", NULL);
-  PetscCall(PetscOptionsString("-petscpack_replace_packages",
-                               "Packages in whose place cuDSS factors: mumps,superlu_dist,superlu,umfpack,cholmod,klu,"
-                               "pastix",
-                               "PetscPackReplacePackage", list, list, sizeof list, NULL));
-  PetscOptionsEnd();
-  PetscCall(PetscStrToArray(list, ',', &count, &name));
-  for (int i = 0; i < count; i++) PetscCall(PetscPackReplacePackage(name[i], PETSC_TRUE));
-  PetscCall(PetscStrToArrayDestroy(count, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

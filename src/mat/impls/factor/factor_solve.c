@@ -127,7 +127,7 @@ static SpmvStatus SolveColumns(Mat_CuDSS *s, PetscBool transposed, PetscInt n, P
   return status;
 }
 
-/* On several processes */
+/* On several processes, with the body on the device */
 static PetscErrorCode SolveByColumns(Mat F, PetscBool transposed, Mat B, Mat X)
 {
   PetscInt m;
@@ -154,7 +154,7 @@ static PetscErrorCode SolveDense(Mat F, PetscBool transposed, Mat B, Mat X)
   SpmvStatus         status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  if (s->several) {
+  if (s->several && !s->host) {
     PetscCall(SolveByColumns(F, transposed, B, X));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
