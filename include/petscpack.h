@@ -143,15 +143,24 @@ typedef struct {
   PetscLogDouble convert_time, refresh_time;
 } MatAIJFmtInfo;
 
+/* How cuDSS factors, from the next symbolic factorization on: MatCuDSSSetOptions() */
+typedef struct {
+  PetscBool deterministic; /* the same bits in each run */
+  PetscInt  ir_n_steps;    /* of iterative refinement in each solve */
+  PetscReal memory_limit;  /* of the GPU, in MiB; 0: what is free */
+} MatCuDSSOptions;
+
 /* Filled by MatCuDSSGetInfo(). Counts are of what cuDSS did. */
 typedef struct {
   PetscBool      on_device; /* the last factorization was made by cuDSS */
   const char    *reason;    /* why PETSc factors the matrix; "" if it does not. The factor owns the text. */
+  const char    *kind;      /* LU, LDL^T or Cholesky; "" before the first one and on the host */
   PetscInt       symbolic, numeric, solves;
   PetscInt       fallbacks;       /* changes to PETSc's package after an analysis by cuDSS */
   PetscInt64     replaced_pivots; /* of the last factorization */
   PetscInt64     factor_nonzeros;
-  PetscLogDouble bytes; /* GPU memory of the factor */
+  PetscLogDouble bytes;  /* GPU memory of the factor */
+  PetscBool      hybrid; /* the factor is in the host's memory in part */
 } MatCuDSSInfo;
 
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
@@ -170,6 +179,8 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
 PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
 PETSC_EXTERN PetscErrorCode MatCuDSSGetInfo(Mat, MatCuDSSInfo *);
+PETSC_EXTERN PetscErrorCode MatCuDSSSetOptions(Mat, const MatCuDSSOptions *);
+PETSC_EXTERN PetscErrorCode MatCuDSSGetOptions(Mat, MatCuDSSOptions *);
 
 PETSC_EXTERN PetscErrorCode KSPDeviceSetMode(KSP, KSPDeviceMode);
 PETSC_EXTERN PetscErrorCode KSPDeviceGetMode(KSP, KSPDeviceMode *);

@@ -44,13 +44,16 @@ typedef struct {
   int            deterministic; /* the same bits in each run; slower, with more memory, without refinement */
   int            refine;        /* steps of iterative refinement in each solve */
   const int32_t *order;         /* NULL: the library orders; else [rows] on the host: new row i is old row order[i] */
+  int64_t        most_bytes; /* of device memory for the factorization; 0: what is free when the pattern is analysed */
 } SpmvDirectOptions;
 SPMV_API void spmv_direct_options_init(SpmvDirectOptions *);
 
 typedef struct SpmvDirect SpmvDirect;
 
 /* Copies the matrix, square, of SPMV_F64 with indices of 32 bits, in device memory, and analyses its pattern; takes up to
-   seconds on the host. Columns ascend within a row. *out is NULL after a failure. */
+   seconds on the host. Columns ascend within a row. If the factors need more device memory than there may be, they are
+   kept in the host's memory in part, which makes factorizations and solves many times slower; SPMV_ERR_MEMORY if even
+   the rest does not fit. *out is NULL after a failure. */
 SPMV_API SpmvStatus spmv_direct_create(const SpmvCsr *, const SpmvDirectOptions *, SpmvExec *, SpmvDirect **out);
 /* Waits for the stream. Accepts a pointer to NULL. */
 SPMV_API void spmv_direct_destroy(SpmvDirect **, SpmvExec *);
@@ -62,6 +65,8 @@ SPMV_API SpmvStatus spmv_direct_factor(SpmvDirect *, const void *values, SpmvExe
    device memory. Work is enqueued on exec->stream, but the library may wait for it, so graphs cannot contain it. */
 SPMV_API SpmvStatus spmv_direct_solve(SpmvDirect *, int transposed, int64_t columns, const void *b, int64_t ldb,
                                       void *x, int64_t ldx, SpmvExec *);
+/* Sets the steps of iterative refinement in each solve, from the next one on */
+SPMV_API SpmvStatus spmv_direct_refine(SpmvDirect *, int steps, SpmvExec *);
 /* Enqueues z = A^-1 r, as an SpmvApply whose context is the object */
 SPMV_API SpmvStatus spmv_direct_function(void *direct, const void *r, void *z, SpmvExec *);
 
@@ -72,6 +77,8 @@ typedef struct {
   int64_t replaced;           /* pivots of the last factorization that were too small and replaced */
   int64_t positive, negative; /* eigenvalues, after LDL^T; wrong if pivots were replaced */
   int64_t factorizations, solves;
+  int64_t applied; /* the part of the solves by spmv_direct_function() */
+  int     hybrid;  /* the factors are in the host's memory in part */
 } SpmvDirectInfo;
 SPMV_API void spmv_direct_info(const SpmvDirect *, SpmvDirectInfo *);
 

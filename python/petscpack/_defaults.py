@@ -22,7 +22,7 @@ DEFAULTS = (
     Default("gmres", "-petscpack_replace", "gmres", "GMRES, the default of PETSc's solvers, is PETSc's own"),
     Default("richardson", "-petscpack_replace", "richardson", "Richardson's iteration is PETSc's own"),
     Default("factors", "-petscpack_replace", "lu,cholesky", "LU and Cholesky without a named package are PETSc's own"),
-    Default("packages", "-petscpack_replace_packages", "mumps,superlu_dist,superlu,umfpack,cholmod,klu,pastix", "named packages factor on the host"),
+    Default("packages", "-petscpack_replace_packages", "mumps,superlu_dist,superlu,umfpack,cholmod,klu,pastix,strumpack", "named packages factor on the host"),
     Default("summary", "-petscpack_summary", "", "no summary at the end"),
 )
 

@@ -4,15 +4,17 @@
 
   As cuDSS does, it replaces pivots that are absolutely small, counts them, and reports success. With matching it exchanges
   rows, and a zero pivot becomes NaN. A factorization of a symmetric matrix has no exchanges. Refinement and deterministic mode
-  exclude each other.
+  exclude each other. In hybrid memory the factor is in the host's.
 
   FAKE_CUDSS_VERSION is the version that it reports; with FAKE_CUDSS_WITHOUT_EXECUTE it lacks cudssExecute(). The environment
   variable SPMV_FAKE_CUDSS_FAIL names a function, or a phase ("analysis", "factorization", "refactorization", "solve"), that
   fails, or is "pivots" or "growth": each factorization without matching has a wrong last pivot, which it has replaced, or
-  which it does not tell of.
+  which it does not tell of; with "cores" an analysis by a thread that has one core fails.
 */
+#define _GNU_SOURCE /* for sched_getaffinity() */
 #include <cuda_runtime_api.h>
 #include <math.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +32,13 @@ enum {
   SOLVE_MODE    = 4,
   IR_STEPS      = 5,
   PIVOT_TYPE    = 7,
+  HYBRID        = 11,
+  HYBRID_LIMIT  = 12,
   DETERMINISTIC = 24,
   CONFIGS       = 40,
   BUNCH_KAUFMAN = 6
 };
-enum { INFO = 0, LU_NNZ = 1, NPIVOTS = 2, INERTIA = 3, USER_PERM = 9 };
+enum { INFO = 0, LU_NNZ = 1, NPIVOTS = 2, INERTIA = 3, USER_PERM = 9, ESTIMATES = 13 };
 
 typedef struct {
   void *ctx;
@@ -47,7 +51,8 @@ typedef struct {
   cudaStream_t stream;
 } Handle;
 typedef struct {
-  int value[CONFIGS];
+  int     value[CONFIGS];
+  int64_t limit; /* of device memory in hybrid mode */
 } Config;
 typedef struct {
   int64_t     rows, columns, ld, nnz;
@@ -58,10 +63,10 @@ typedef struct {
 typedef struct {
   Handle  *handle;
   int64_t  n;
-  double  *factor; /* [n][n] by rows, in device memory */
+  double  *factor; /* [n][n] by rows, in device memory, or in the host's if hybrid */
   int64_t *row;    /* [n] on the host: row i of the factors is row row[i] of the matrix */
-  int      info, pivots, inertia[2];
-  int64_t  nnz;
+  int      info, pivots, inertia[2], hybrid;
+  int64_t  nnz, estimate[16]; /* of memory; 1: peak on the device; 4: the least in hybrid mode */
 } Data;
 
 static const double least = 1e-13; /* of a pivot */
@@ -129,6 +134,8 @@ PUBLIC int cudssConfigDestroy(Config *c)
 }
 PUBLIC int cudssConfigSet(Config *c, int which, const void *value, size_t bytes)
 {
+  if (which == HYBRID_LIMIT && bytes == sizeof c->limit) memcpy(&c->limit, value, bytes);
+  if (which == HYBRID_LIMIT) return bytes == sizeof c->limit ? SUCCESS : INVALID;
   if (bytes != sizeof(int) || which < 0 || which >= CONFIGS || fails("cudssConfigSet")) return INVALID;
   memcpy(&c->value[which], value, bytes);
   return SUCCESS;
@@ -142,7 +149,8 @@ PUBLIC int cudssDataCreate(Handle *h, Data **d)
 }
 PUBLIC int cudssDataDestroy(Handle *h, Data *d)
 {
-  if (d->factor) (void)h->memory.free(h->memory.ctx, d->factor, (size_t)(d->n * d->n) * 8, h->stream);
+  if (d->factor && !d->hybrid) (void)h->memory.free(h->memory.ctx, d->factor, (size_t)(d->n * d->n) * 8, h->stream);
+  if (d->hybrid) free(d->factor);
   free(d->row);
   free(d);
   return SUCCESS;
@@ -163,14 +171,15 @@ PUBLIC int cudssDataSet(Handle *h, Data *d, int which, const void *value, size_t
 }
 PUBLIC int cudssDataGet(Handle *h, Data *d, int which, void *value, size_t bytes, size_t *written)
 {
-  const void *from = which == INFO      ? (void *)&d->info
-                     : which == LU_NNZ  ? (void *)&d->nnz
-                     : which == NPIVOTS ? (void *)&d->pivots
-                                        : d->inertia;
+  const void *from = which == INFO        ? (void *)&d->info
+                     : which == LU_NNZ    ? (void *)&d->nnz
+                     : which == NPIVOTS   ? (void *)&d->pivots
+                     : which == ESTIMATES ? (void *)d->estimate
+                                          : d->inertia;
 
   (void)h;
-  *written = which == LU_NNZ || which == INERTIA ? 8 : 4;
-  if (bytes != *written || which > INERTIA || fails("cudssDataGet")) return INVALID;
+  *written = which == ESTIMATES ? sizeof d->estimate : which == LU_NNZ || which == INERTIA ? 8 : 4;
+  if (bytes != *written || (which > INERTIA && which != ESTIMATES) || fails("cudssDataGet")) return INVALID;
   memcpy(value, from, *written);
   return SUCCESS;
 }
@@ -203,18 +212,32 @@ PUBLIC int cudssMatrixDestroy(Matrix *m)
   return SUCCESS;
 }
 
-static int analyse(Handle *h, const Config *c, Data *d, const Matrix *m)
+static int analyse(const Config *c, Data *d, const Matrix *m)
 {
-  void *block = NULL;
+  cpu_set_t cores;
 
   if (c->value[DETERMINISTIC] && c->value[IR_STEPS]) return NOT_SUPPORTED;
   if (c->value[PIVOT_TYPE] == BUNCH_KAUFMAN && m->kind != SYMMETRIC) return NOT_SUPPORTED;
+  if (fails("cores") && (sched_getaffinity(0, sizeof cores, &cores) || CPU_COUNT(&cores) < 2)) return FAILED;
 
-  d->n   = m->rows;
-  d->row = realloc(d->row, (size_t)d->n * sizeof *d->row);
-  if (!d->factor && h->memory.alloc(h->memory.ctx, &block, (size_t)(d->n * d->n) * 8, h->stream)) return ALLOC_FAILED;
-  if (!d->factor) d->factor = block;
-  d->nnz = d->n * d->n;
+  d->n           = m->rows;
+  d->row         = realloc(d->row, (size_t)d->n * sizeof *d->row);
+  d->nnz         = d->n * d->n;
+  d->hybrid      = c->value[HYBRID];
+  d->estimate[1] = d->hybrid ? c->limit : d->nnz * 8;
+  d->estimate[4] = d->nnz * 2;
+  return d->hybrid && c->limit < d->estimate[4] ? INVALID : SUCCESS;
+}
+
+static int make_room(Handle *h, Data *d)
+{
+  void        *block = NULL;
+  const size_t bytes = (size_t)d->nnz * 8;
+
+  if (d->factor) return SUCCESS;
+  if (d->hybrid) block = malloc(bytes + 1);
+  else if (h->memory.alloc(h->memory.ctx, &block, bytes, h->stream)) return ALLOC_FAILED;
+  d->factor = block;
   return SUCCESS;
 }
 
@@ -268,6 +291,10 @@ static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
   const int64_t n = d->n;
   double       *a = dense(h, m);
 
+  if (make_room(h, d)) {
+    free(a);
+    return ALLOC_FAILED;
+  }
   d->info = d->pivots = d->inertia[0] = d->inertia[1] = 0;
   for (int64_t k = 0; k < n; k++) d->row[k] = k;
   for (int64_t k = 0; k < n && !d->info; k++) {
@@ -285,7 +312,8 @@ static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
     d->inertia[*pivot < 0]++;
     eliminate(d, a, k);
   }
-  const int result = put(h, d->factor, a, (size_t)(n * n) * 8);
+  const int result = d->hybrid ? SUCCESS : put(h, d->factor, a, (size_t)(n * n) * 8);
+  if (d->hybrid) memcpy(d->factor, a, (size_t)(n * n) * 8);
   free(a);
   return result;
 }
@@ -311,7 +339,7 @@ static void solve_column(const Data *d, const double *lu, int transposed, const 
 
 static int solve(Handle *h, const Config *c, const Data *d, const Matrix *x, const Matrix *b)
 {
-  double *lu = get(h, d->factor, (size_t)(d->n * d->n) * 8), *out = malloc((size_t)d->n * 8);
+  double *lu = d->hybrid ? d->factor : get(h, d->factor, (size_t)(d->n * d->n) * 8), *out = malloc((size_t)d->n * 8);
   int     result = x->rows == d->n && b->rows == d->n && x->columns == b->columns ? SUCCESS : INVALID;
 
   for (int64_t j = 0; j < b->columns && !result; j++) {
@@ -321,7 +349,7 @@ static int solve(Handle *h, const Config *c, const Data *d, const Matrix *x, con
     result = put(h, (double *)x->values + j * x->ld, out, (size_t)d->n * 8);
     free(in);
   }
-  free(lu);
+  if (!d->hybrid) free(lu);
   free(out);
   return result;
 }
@@ -338,7 +366,7 @@ PUBLIC int cudssExecute(Handle *h, int phase, const Config *c, Data *d, const Ma
             : phase == REFACTORIZATION ? "refactorization"
                                        : "solve"))
     return FAILED;
-  if (phase == ANALYSIS) return analyse(h, c, d, m);
-  if (phase == FACTORIZATION || phase == REFACTORIZATION) return d->factor ? factor(h, c, d, m) : INVALID;
+  if (phase == ANALYSIS) return analyse(c, d, m);
+  if (phase == FACTORIZATION || phase == REFACTORIZATION) return d->row ? factor(h, c, d, m) : INVALID;
   return phase == SOLVE && d->factor ? solve(h, c, d, x, b) : INVALID;
 }

@@ -47,12 +47,17 @@ PetscErrorCode FactorFill(const FactorCase *c, PetscReal factor, PetscInt n, Mat
 
 PetscErrorCode FactorMatrix(const FactorCase *c, MatType type, PetscInt n, Mat *A)
 {
+  PetscBool upper;
+
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
   PetscCall(MatSetType(*A, type));
   PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
+  PetscCall(MatSeqSBAIJSetPreallocation(*A, 1, 5, NULL));
+  PetscCall(PetscStrcmp(type, MATSBAIJ, &upper));
+  if (upper) PetscCall(MatSetOption(*A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
   PetscCall(FactorFill(c, 1, n, *A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,33 +9,34 @@
 */
 static const char help[] = "Factors on the GPU compared with PETSc's.\n";
 
-#include "factor_matrices.h"
+#include "factor_test.h"
 #include <stdlib.h>
 #include <string.h>
 
 static PetscInt  checks, failures;
-static PetscBool fake = PETSC_FALSE, several;
-static MPI_Comm  comm;      /* of all matrices: all processes */
-static char      name[128]; /* of the case */
+static PetscBool fake = PETSC_FALSE;
+PetscBool        factor_several;
+MPI_Comm         factor_comm;
+char             factor_name[128];
 
-static PetscErrorCode Check(PetscBool right, const char what[])
+PetscErrorCode FactorCheck(PetscBool right, const char what[])
 {
   PetscFunctionBeginUser;
   checks++;
   if (right) PetscFunctionReturn(PETSC_SUCCESS);
   failures++;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, what));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", factor_name, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- solves ---- */
 
-static PetscErrorCode Solver(KSPType type, PCType of_pc, MatSolverType package, Mat A, KSP *ksp)
+PetscErrorCode FactorSolver(KSPType type, PCType of_pc, MatSolverType package, Mat A, KSP *ksp)
 {
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(comm, ksp));
+  PetscCall(KSPCreate(factor_comm, ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPSetType(*ksp, type));
   PetscCall(KSPGetPC(*ksp, &pc));
@@ -47,7 +48,7 @@ static PetscErrorCode Solver(KSPType type, PCType of_pc, MatSolverType package, 
 }
 
 /* What a factor of the package cudss says of itself; all zeros for another one */
-static PetscErrorCode Info(KSP ksp, MatCuDSSInfo *info)
+PetscErrorCode FactorInfo(KSP ksp, MatCuDSSInfo *info)
 {
   MatSolverType package = NULL;
   PetscBool     ours;
@@ -66,7 +67,7 @@ static PetscErrorCode Info(KSP ksp, MatCuDSSInfo *info)
 }
 
 /* Solves, and returns the backward error, or -1 if the solver failed */
-static PetscErrorCode Solved(KSP ksp, PetscBool transposed, PetscReal *error)
+PetscErrorCode FactorSolved(KSP ksp, PetscBool transposed, PetscReal *error)
 {
   KSPConvergedReason why;
   PetscReal          of_A, of_x, of_b;
@@ -100,11 +101,11 @@ static PetscErrorCode Solved(KSP ksp, PetscBool transposed, PetscReal *error)
 static PetscErrorCode CheckError(PetscReal error, PetscReal of_petsc, PetscBool regular)
 {
   PetscFunctionBeginUser;
-  PetscCall(
-      Check((PetscBool)((error < 0) == (of_petsc < 0) || (regular && of_petsc < 0)), "another reason than PETSc's"));
-  PetscCall(
-      Check((PetscBool)(error <= PetscMax(1e-14, 2 * of_petsc) || (PetscIsNanReal(error) && PetscIsNanReal(of_petsc))),
-            "the backward error is larger than PETSc's"));
+  PetscCall(FactorCheck((PetscBool)((error < 0) == (of_petsc < 0) || (regular && of_petsc < 0)),
+                        "another reason than PETSc's"));
+  PetscCall(FactorCheck(
+      (PetscBool)(error <= PetscMax(1e-14, 2 * of_petsc) || (PetscIsNanReal(error) && PetscIsNanReal(of_petsc))),
+      "the backward error is larger than PETSc's"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,18 +114,18 @@ static PetscErrorCode ErrorOfPetsc(PCType type, Mat A, PetscReal *error)
   KSP ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(Solver(KSPPREONLY, type, several ? "mumps" : MATSOLVERPETSC, A, &ksp));
-  PetscCall(Solved(ksp, PETSC_FALSE, error));
+  PetscCall(FactorSolver(KSPPREONLY, type, factor_several ? "mumps" : MATSOLVERPETSC, A, &ksp));
+  PetscCall(FactorSolved(ksp, PETSC_FALSE, error));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Counts are those of the first process */
-static PetscBool Counted(PetscInt count, PetscInt expected)
+PetscBool FactorCounted(PetscInt count, PetscInt expected)
 {
   PetscMPIInt rank;
 
-  return MPI_Comm_rank(comm, &rank) || rank || count == expected ? PETSC_TRUE : PETSC_FALSE;
+  return MPI_Comm_rank(factor_comm, &rank) || rank || count == expected ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* Each case as LU and as Cholesky: right, or PETSc's own failure */
@@ -140,20 +141,21 @@ static PetscErrorCode TestSuite(void)
       Mat A;
       KSP ksp;
 
-      if (several && (FactorCases[c].zeros || FactorCases[c].neumann || FactorCases[c].gap || FactorCases[c].nan))
+      if (factor_several &&
+          (FactorCases[c].zeros || FactorCases[c].neumann || FactorCases[c].gap || FactorCases[c].nan))
         continue; /* PETSc's package */
       if (t && (FactorCases[c].skew != 0 || FactorCases[c].row_factor != 1 || FactorCases[c].gap))
         continue; /* not symmetric */
-      PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s", FactorCases[c].name, types[t]));
+      PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "%s, %s", FactorCases[c].name, types[t]));
       PetscCall(FactorMatrix(&FactorCases[c], MATAIJ, N, &A));
       PetscCall(ErrorOfPetsc(types[t], A, &petsc));
-      PetscCall(Solver(KSPPREONLY, types[t], NULL, A, &ksp));
-      PetscCall(Solved(ksp, PETSC_FALSE, &error));
+      PetscCall(FactorSolver(KSPPREONLY, types[t], NULL, A, &ksp));
+      PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
       PetscCall(CheckError(error, petsc, (PetscBool)(FactorCases[c].zeros > 0)));
-      PetscCall(Info(ksp, &info));
+      PetscCall(FactorInfo(ksp, &info));
       if (petsc >= 0 && !FactorCases[c].zeros && !FactorCases[c].neumann)
-        PetscCall(Check((PetscBool)(info.on_device && Counted(info.solves, 1)), info.reason));
-      if (!info.on_device) PetscCall(Check((PetscBool)(info.reason[0] != 0), "no reason"));
+        PetscCall(FactorCheck((PetscBool)(info.on_device && FactorCounted(info.solves, 1)), info.reason));
+      if (!info.on_device) PetscCall(FactorCheck((PetscBool)(info.reason[0] != 0), "no reason"));
       PetscCall(KSPDestroy(&ksp));
       PetscCall(MatDestroy(&A));
     }
@@ -169,9 +171,9 @@ static PetscErrorCode TestReuse(MatType type, KSPType method, PCType of_pc)
   KSP          ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s, %s", type, method, of_pc));
+  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "%s, %s, %s", type, method, of_pc));
   PetscCall(FactorMatrix(&FactorCases[0], type, N, &A));
-  PetscCall(Solver(method, of_pc, NULL, A, &ksp));
+  PetscCall(FactorSolver(method, of_pc, NULL, A, &ksp));
   for (int step = 0; step < 4; step++) {
     if (step) PetscCall(FactorFill(&FactorCases[0], step, N, A));
     if (step == 3) { /* a nonzero more in two rows: another pattern */
@@ -181,14 +183,15 @@ static PetscErrorCode TestReuse(MatType type, KSPType method, PCType of_pc)
       PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     }
-    PetscCall(Solved(ksp, PETSC_FALSE, &error));
-    PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
-    PetscCall(Info(ksp, &info));
-    PetscCall(Check((PetscBool)(info.on_device && !info.fallbacks), info.reason));
+    PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
+    PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
+    PetscCall(FactorInfo(ksp, &info));
+    PetscCall(FactorCheck((PetscBool)(info.on_device && !info.fallbacks), info.reason));
     if (!strcmp(method, KSPPREONLY)) { /* the factor of another pattern is another object */
-      PetscCall(Check((PetscBool)(Counted(info.symbolic, 1) && Counted(info.numeric, step == 3 ? 1 : step + 1)),
-                      "factored too often"));
-      PetscCall(Check((PetscBool)(info.solves == info.numeric), "not solved with the factor"));
+      PetscCall(FactorCheck(
+          (PetscBool)(FactorCounted(info.symbolic, 1) && FactorCounted(info.numeric, step == 3 ? 1 : step + 1)),
+          "factored too often"));
+      PetscCall(FactorCheck((PetscBool)(info.solves == info.numeric), "not solved with the factor"));
     }
   }
   PetscCall(KSPDestroy(&ksp));
@@ -205,15 +208,15 @@ static PetscErrorCode TestEngine(KSPType method)
   KSP           ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(name, sizeof name, "engine %s", method));
+  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "engine %s", method));
   PetscCall(FactorMatrix(&FactorCases[0], MATAIJRBP, N, &A));
-  PetscCall(Solver(method, PCLU, NULL, A, &ksp));
+  PetscCall(FactorSolver(method, PCLU, NULL, A, &ksp));
   for (int step = 0; step < 3; step++) {
     if (step) PetscCall(FactorFill(&FactorCases[0], 1 + step, N, A));
-    PetscCall(Solved(ksp, PETSC_FALSE, &error));
-    PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
+    PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
+    PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
     PetscCall(KSPDeviceGetInfo(ksp, &info));
-    PetscCall(Check((PetscBool)(info.solves_device == step + 1 && !info.solves_host), info.reason));
+    PetscCall(FactorCheck((PetscBool)(info.solves_device == step + 1 && !info.solves_host), info.reason));
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
@@ -232,11 +235,11 @@ static PetscErrorCode TestOperations(PCType of_pc)
   PC             pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(name, sizeof name, "operations, %s", of_pc));
+  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "operations, %s", of_pc));
   PetscCall(FactorMatrix(&FactorCases[strcmp(of_pc, PCLU) ? 6 : 2], MATAIJ, N, &A));
-  PetscCall(Solver(KSPPREONLY, of_pc, NULL, A, &ksp));
-  PetscCall(Solved(ksp, PETSC_TRUE, &error));
-  PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-13), "a wrong transposed solution"));
+  PetscCall(FactorSolver(KSPPREONLY, of_pc, NULL, A, &ksp));
+  PetscCall(FactorSolved(ksp, PETSC_TRUE, &error));
+  PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-13), "a wrong transposed solution"));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatCreateVecs(A, &x, &b));
@@ -248,26 +251,27 @@ static PetscErrorCode TestOperations(PCType of_pc)
   PetscCall(VecAXPY(y, -1, x));
   PetscCall(VecShift(y, -2));
   PetscCall(VecNorm(y, NORM_INFINITY, &norm));
-  PetscCall(Check((PetscBool)(norm <= 1e-12), "a wrong sum"));
-  PetscCall(MatCreateDense(comm, PETSC_DECIDE, PETSC_DECIDE, N, columns, NULL, &B));
+  PetscCall(FactorCheck((PetscBool)(norm <= 1e-12), "a wrong sum"));
+  PetscCall(MatCreateDense(factor_comm, PETSC_DECIDE, PETSC_DECIDE, N, columns, NULL, &B));
   PetscCall(MatSetRandom(B, NULL));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   PetscCall(MatMatSolve(F, B, X));
   PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
   PetscCall(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
   PetscCall(MatNorm(R, NORM_FROBENIUS, &norm));
-  PetscCall(Check((PetscBool)(norm <= 1e-10), "a wrong solution of several"));
+  PetscCall(FactorCheck((PetscBool)(norm <= 1e-10), "a wrong solution of several"));
   if (strcmp(of_pc, PCLU)) {
     PetscCall(MatGetInertia(F, &inertia[0], &inertia[1], &inertia[2]));
-    PetscCall(Check((PetscBool)(inertia[0] > 0 && inertia[0] + inertia[1] + inertia[2] == N), "a wrong inertia"));
+    PetscCall(FactorCheck((PetscBool)(inertia[0] > 0 && inertia[0] + inertia[1] + inertia[2] == N), "a wrong inertia"));
   }
-  if (strcmp(of_pc, PCLU) && !several) {
-    PetscCall(Solver(KSPPREONLY, of_pc, MATSOLVERPETSC, A, &other));
+  if (strcmp(of_pc, PCLU) && !factor_several) {
+    PetscCall(FactorSolver(KSPPREONLY, of_pc, MATSOLVERPETSC, A, &other));
     PetscCall(KSPSetUp(other));
     PetscCall(KSPGetPC(other, &pc));
     PetscCall(PCFactorGetMatrix(pc, &F));
     PetscCall(MatGetInertia(F, &petsc[0], &petsc[1], &petsc[2]));
-    for (int i = 0; i < 3; i++) PetscCall(Check((PetscBool)(inertia[i] == petsc[i]), "another inertia than PETSc's"));
+    for (int i = 0; i < 3; i++)
+      PetscCall(FactorCheck((PetscBool)(inertia[i] == petsc[i]), "another inertia than PETSc's"));
     PetscCall(KSPDestroy(&other));
   }
   PetscCall(MatDestroy(&R));
@@ -292,9 +296,9 @@ static PetscErrorCode TestHalves(void)
   PC           pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(name, sizeof name, "halves of a solve"));
+  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "halves of a solve"));
   PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
-  PetscCall(Solver(KSPPREONLY, PCCHOLESKY, NULL, A, &ksp));
+  PetscCall(FactorSolver(KSPPREONLY, PCCHOLESKY, NULL, A, &ksp));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
@@ -307,160 +311,16 @@ static PetscErrorCode TestHalves(void)
   PetscCall(MatBackwardSolve(F, half, y));
   PetscCall(VecAXPY(y, -1, x));
   PetscCall(VecNorm(y, NORM_INFINITY, &norm));
-  PetscCall(Check((PetscBool)(norm <= 1e-10), "wrong halves of a solution"));
+  PetscCall(FactorCheck((PetscBool)(norm <= 1e-10), "wrong halves of a solution"));
   PetscCall(MatCuDSSGetInfo(F, &info));
-  PetscCall(Check((PetscBool)(!info.on_device && info.solves == 1 && info.fallbacks == 1), "a half on the device"));
+  PetscCall(
+      FactorCheck((PetscBool)(!info.on_device && info.solves == 1 && info.fallbacks == 1), "a half on the device"));
   PetscCall(VecDestroy(&half));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A named package and a name that is not replaced stay PETSc's. (PETSc loses a matrix that it factors in place; the test
-   coverage has that.) */
-static PetscErrorCode TestChoice(void)
-{
-  static const struct {
-    const char *option, *value, *package; /* package: of the factor */
-    PetscBool   replaced;
-  } rows[] = {
-      {"", NULL, MATSOLVERCUDSS, PETSC_TRUE},
-      {"", NULL, MATSOLVERPETSC, PETSC_FALSE},
-      {"-pc_factor_mat_solver_type", "petsc", MATSOLVERPETSC, PETSC_TRUE},
-      {"-pc_factor_mat_ordering_type", "nd", MATSOLVERCUDSS, PETSC_TRUE},
-      {"-pc_factor_shift_type", "nonzero", MATSOLVERCUDSS, PETSC_TRUE},
-  };
-  MatSolverType package;
-  PetscReal     error;
-  PetscBool     same;
-  Mat           A, F;
-  KSP           ksp;
-  PC            pc;
-
-  PetscFunctionBeginUser;
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    PetscCall(PetscSNPrintf(name, sizeof name, "choice %s", rows[i].option));
-    PetscCall(PetscPackReplaceType(PCLU, rows[i].replaced));
-    if (rows[i].value) PetscCall(PetscOptionsSetValue(NULL, rows[i].option, rows[i].value));
-    PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
-    PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
-    PetscCall(Solved(ksp, PETSC_FALSE, &error));
-    PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCFactorGetMatrix(pc, &F));
-    PetscCall(MatFactorGetSolverType(F, &package));
-    PetscCall(PetscStrcmp(package, rows[i].package, &same));
-    PetscCall(Check(same, package));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(MatDestroy(&A));
-    if (rows[i].value) PetscCall(PetscOptionsClearValue(NULL, rows[i].option));
-  }
-  PetscCall(PetscPackReplaceType(PCLU, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc's package meets zeros on the diagonal unless rows are permuted, which the choice of the package must not undo */
-static PetscErrorCode TestZeroDiagonal(void)
-{
-  PetscReal error, petsc;
-  Mat       A;
-  KSP       ksp;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(name, sizeof name, "nonzeros along the diagonal"));
-  PetscCall(PetscPackSetCuDSS("off"));
-  PetscCall(PetscOptionsSetValue(NULL, "-pc_factor_nonzeros_along_diagonal", NULL));
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 4, 4, 2, NULL, &A));
-  for (PetscInt i = 0; i < 4; i++) {
-    PetscCall(MatSetValue(A, i, i ^ 1, 1 + i, INSERT_VALUES));
-    PetscCall(MatSetValue(A, i, i, 0, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(ErrorOfPetsc(PCLU, A, &petsc));
-  PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
-  PetscCall(Solved(ksp, PETSC_FALSE, &error));
-  PetscCall(CheckError(error, petsc, PETSC_FALSE));
-  PetscCall(Check((PetscBool)(petsc >= 0), "PETSc fails"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(PetscOptionsClearValue(NULL, "-pc_factor_nonzeros_along_diagonal"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A named package keeps its name, its functions and its options; what needs it, it does itself */
-static PetscErrorCode TestPackages(void)
-{
-  static const struct {
-    const char *package, *option;
-    PetscInt    icntl;
-    PetscBool   replaced, on_device;
-  } rows[] = {
-      {"mumps", "", 14, PETSC_TRUE, PETSC_TRUE},
-      {"mumps", "-mat_mumps_icntl_24 1", 0, PETSC_TRUE, PETSC_TRUE},
-      {"mumps", "-mat_mumps_icntl_33 1", 0, PETSC_TRUE, PETSC_FALSE},
-      {"mumps", "", 33, PETSC_TRUE, PETSC_FALSE},
-      {"mumps", "", 14, PETSC_FALSE, PETSC_FALSE},
-      {"superlu", "", 0, PETSC_TRUE, PETSC_TRUE},
-      {"superlu_dist", "", 0, PETSC_TRUE, PETSC_TRUE},
-      {"umfpack", "", 0, PETSC_TRUE, PETSC_TRUE},
-      {"klu", "", 0, PETSC_TRUE, PETSC_TRUE},
-      {"klu", "", 0, PETSC_FALSE, PETSC_FALSE},
-  };
-  MatCuDSSInfo  info;
-  MatSolverType package;
-  PetscBool     available, same;
-  PetscReal     error;
-  Mat           A, F;
-  KSP           ksp;
-  PC            pc;
-
-  PetscFunctionBeginUser;
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    PetscCall(
-        PetscSNPrintf(name, sizeof name, "package %s %s %d", rows[i].package, rows[i].option, (int)rows[i].icntl));
-    PetscCall(FactorMatrix(&FactorCases[2], MATAIJ, N, &A));
-    PetscCall(MatGetFactorAvailable(A, rows[i].package, MAT_FACTOR_LU, &available));
-    PetscCall(PetscOptionsInsertString(NULL, rows[i].option));
-    PetscCall(PetscPackReplacePackage(rows[i].package, rows[i].replaced));
-    if (available) {
-      PetscCall(Solver(KSPPREONLY, PCLU, rows[i].package, A, &ksp));
-      PetscCall(KSPGetPC(ksp, &pc));
-      PetscCall(PCFactorSetUpMatSolverType(pc));
-      PetscCall(PCFactorGetMatrix(pc, &F));
-#if defined(PETSC_HAVE_MUMPS)
-      if (rows[i].icntl) PetscCall(MatMumpsSetIcntl(F, rows[i].icntl, 1));
-#endif
-      PetscCall(Solved(ksp, PETSC_FALSE, &error));
-      PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
-      PetscCall(KSPSetFromOptions(ksp)); /* an error if the factor had another name */
-      PetscCall(PCFactorGetMatrix(pc, &F));
-      PetscCall(MatFactorGetSolverType(F, &package));
-      PetscCall(PetscStrcmp(package, rows[i].package, &same));
-      PetscCall(Check(same, package));
-      if (rows[i].replaced) {
-        PetscCall(MatCuDSSGetInfo(F, &info));
-        PetscCall(Check((PetscBool)(info.on_device == rows[i].on_device), info.reason));
-        PetscCall(Check((PetscBool)(info.on_device == !info.reason[0]), "no reason"));
-      }
-#if defined(PETSC_HAVE_MUMPS)
-      if (!strcmp(package, "mumps")) {
-        PetscInt value;
-
-        PetscCall(MatMumpsGetInfog(F, 1, &value));
-        PetscCall(Check((PetscBool)(value == 0), "INFOG(1) of mumps"));
-      }
-#endif
-      PetscCall(KSPDestroy(&ksp));
-    }
-    PetscCall(PetscPackReplacePackage(rows[i].package, PETSC_FALSE));
-    if (rows[i].option[0])
-      PetscCall(PetscOptionsClearValue(NULL, i == 1 ? "-mat_mumps_icntl_24" : "-mat_mumps_icntl_33"));
-    PetscCall(MatDestroy(&A));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -475,17 +335,18 @@ static PetscErrorCode TestRefusals(void)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 5; i++) {
-    PetscCall(PetscSNPrintf(name, sizeof name, "refused %s", fails[i]));
+    PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "refused %s", fails[i]));
     PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
-    PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
-    if (i == 2) PetscCall(Solved(ksp, PETSC_FALSE, &error)); /* so that a later solve fails */
+    PetscCall(FactorSolver(KSPPREONLY, PCLU, NULL, A, &ksp));
+    if (i == 2) PetscCall(FactorSolved(ksp, PETSC_FALSE, &error)); /* so that a later solve fails */
     (void)setenv("SPMV_FAKE_CUDSS_FAIL", fails[i], 1);
-    PetscCall(Solved(ksp, PETSC_FALSE, &error));
+    PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
     (void)unsetenv("SPMV_FAKE_CUDSS_FAIL");
-    PetscCall(Check((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
-    PetscCall(Info(ksp, &info));
-    if (i < 3) PetscCall(Check((PetscBool)(!info.on_device && strstr(info.reason, "cuDSS")), info.reason));
-    else PetscCall(Check((PetscBool)(info.on_device && Counted(info.symbolic, 3)), "matching was not tried"));
+    PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
+    PetscCall(FactorInfo(ksp, &info));
+    if (i < 3) PetscCall(FactorCheck((PetscBool)(!info.on_device && strstr(info.reason, "cuDSS")), info.reason));
+    else
+      PetscCall(FactorCheck((PetscBool)(info.on_device && FactorCounted(info.symbolic, 2)), "matching was not tried"));
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatDestroy(&A));
   }
@@ -501,11 +362,11 @@ static PetscErrorCode TestSizes(void)
 
   PetscFunctionBeginUser;
   for (PetscInt n = 0; n < 2; n++) {
-    PetscCall(PetscSNPrintf(name, sizeof name, "%" PetscInt_FMT " rows", n));
+    PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "%" PetscInt_FMT " rows", n));
     PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, n, &A));
-    PetscCall(Solver(KSPPREONLY, PCLU, NULL, A, &ksp));
-    PetscCall(Solved(ksp, PETSC_FALSE, &error));
-    PetscCall(Check((PetscBool)(error <= 1e-14), "a wrong solution"));
+    PetscCall(FactorSolver(KSPPREONLY, PCLU, NULL, A, &ksp));
+    PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
+    PetscCall(FactorCheck((PetscBool)(error <= 1e-14), "a wrong solution"));
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatDestroy(&A));
   }
@@ -521,9 +382,9 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
-  comm = PETSC_COMM_WORLD;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
+  factor_comm = PETSC_COMM_WORLD;
+  PetscCallMPI(MPI_Comm_size(factor_comm, &size));
+  factor_several = size > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-fake", &fake));
   PetscCall(PetscPackReplaceType(PCLU, PETSC_TRUE));
   PetscCall(PetscPackReplaceType(PCCHOLESKY, PETSC_TRUE));
@@ -533,18 +394,23 @@ int main(int argc, char **argv)
   PetscCall(TestReuse(MATAIJ, KSPPREONLY, PCLU));
   PetscCall(TestOperations(PCLU));
   PetscCall(TestOperations(PCCHOLESKY));
-  PetscCall(TestPackages());
+  PetscCall(FactorTestPackages());
+  PetscCall(FactorTestFlags());
   if (fake) PetscCall(TestRefusals());
-  if (!several) {
+  if (fake) PetscCall(FactorTestMemory());
+  if (fake && factor_several) PetscCall(FactorTestCores());
+  if (!factor_several) {
+    PetscCall(TestReuse(MATSBAIJ, KSPPREONLY, PCCHOLESKY));
+    PetscCall(FactorTestCoarse());
     PetscCall(TestEngine(KSPCGDEVICE));
     PetscCall(TestEngine(KSPGMRESDEVICE));
     PetscCall(TestEngine(KSPRICHARDSONDEVICE));
-    PetscCall(TestChoice());
+    PetscCall(FactorTestChoice());
     PetscCall(TestSizes());
     PetscCall(TestHalves());
-    PetscCall(TestZeroDiagonal()); /* the last, because it switches cuDSS off */
+    PetscCall(FactorTestZeroDiagonal()); /* the last, because it switches cuDSS off */
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, factor_comm));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));
   PetscCall(PetscFinalize());
   return failures || !checks ? 1 : 0;

@@ -87,6 +87,11 @@ static SpmvStatus configure(SpmvDirect *d, SpmvExec *exec)
   SPMV_TRY(set(d, CUDSS_MATCHING, o->matching ? CUDSS_MATCH_PRODUCT : CUDSS_NO_MATCHING, exec));
   if (o->kind == SPMV_DIRECT_SYMMETRIC) SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
   if (o->deterministic) SPMV_TRY(set(d, CUDSS_DETERMINISTIC, 1, exec));
+  if (d->info.hybrid) {
+    SPMV_TRY(set(d, CUDSS_HYBRID_MEMORY, 1, exec));
+    SPMV_TRY(spmv_cudss_status(
+        spmv_cudss()->ConfigSet(d->config, CUDSS_HYBRID_LIMIT, &o->most_bytes, sizeof o->most_bytes), "a limit", exec));
+  }
   return set(d, CUDSS_IR_STEPS, o->deterministic ? 0 : o->refine, exec); /* it has not both */
 }
 
@@ -125,10 +130,10 @@ static SpmvStatus execute(SpmvDirect *d, int phase, const char *what, SpmvExec *
 /* Numbers that the library gives, of 64 or of 32 bits according to its version: it refuses the other size */
 static SpmvStatus numbers(SpmvDirect *d, int which, int count, int64_t values[], SpmvExec *exec)
 {
-  const CudssLibrary *l         = spmv_cudss();
-  int32_t             narrow[4] = {0};
-  size_t              written   = 0;
-  int                 result    = l->DataGet(handle, d->data, which, values, (size_t)count * sizeof *values, &written);
+  const CudssLibrary *l                            = spmv_cudss();
+  int32_t             narrow[CUDSS_ESTIMATE_COUNT] = {0};
+  size_t              written                      = 0;
+  int                 result = l->DataGet(handle, d->data, which, values, (size_t)count * sizeof *values, &written);
 
   if (!result && written == (size_t)count * sizeof *values) return SPMV_SUCCESS;
   result = l->DataGet(handle, d->data, which, narrow, (size_t)count * sizeof *narrow, &written);
@@ -170,8 +175,40 @@ static SpmvStatus analyse(SpmvDirect *d, SpmvExec *exec)
   SPMV_TRY(
       vectors(d, 1, d->values, d->pattern.rows, d->values, d->pattern.rows, exec)); /* their shapes are looked at */
   SPMV_TRY(execute(d, CUDSS_ANALYSIS, "the analysis", exec));
-  d->options.order = NULL; /* the caller's */
   return numbers(d, CUDSS_LU_NNZ, 1, &d->info.factor_nonzeros, exec);
+}
+
+static void forget_description(SpmvDirect *d)
+{
+  forget_vectors(d);
+  if (d->matrix) (void)spmv_cudss()->MatrixDestroy(d->matrix);
+  if (d->data) (void)spmv_cudss()->DataDestroy(handle, d->data);
+  if (d->config) (void)spmv_cudss()->ConfigDestroy(d->config);
+  d->matrix = d->data = d->config = NULL;
+}
+
+/* Whether the factors may lie in the host's memory must be told before the analysis, which is what knows their size */
+static SpmvStatus analyse_for_memory(SpmvDirect *d, SpmvExec *exec)
+{
+  int64_t  estimate[CUDSS_ESTIMATE_COUNT], room, total;
+  int64_t *most = &d->options.most_bytes;
+
+  SPMV_TRY(describe(d, exec));
+  SPMV_TRY(configure(d, exec));
+  SPMV_TRY(analyse(d, exec));
+  SPMV_TRY(numbers(d, CUDSS_ESTIMATES, CUDSS_ESTIMATE_COUNT, estimate, exec));
+  SPMV_TRY(spmv_device_memory(&room, &total, exec));
+  if (*most <= 0 || *most > room) *most = room;
+  if (estimate[CUDSS_ESTIMATE_PEAK] <= *most) return SPMV_SUCCESS;
+  if (estimate[CUDSS_ESTIMATE_LEAST] > *most)
+    return spmv_fail(exec, SPMV_ERR_MEMORY,
+                     "the factorization needs %lld MiB of GPU memory, and at most %lld are there",
+                     (long long)estimate[CUDSS_ESTIMATE_LEAST] >> 20, (long long)*most >> 20);
+  d->info.hybrid = 1;
+  forget_description(d);
+  SPMV_TRY(describe(d, exec));
+  SPMV_TRY(configure(d, exec));
+  return analyse(d, exec);
 }
 
 static SpmvStatus check_matrix(const SpmvCsr *csr, SpmvExec *exec)
@@ -209,10 +246,9 @@ static SpmvStatus make(SpmvDirect *d, const SpmvCsr *csr, SpmvExec *exec)
 {
   SPMV_TRY(handle_make(exec));
   SPMV_TRY(copy_matrix(d, csr, exec));
-  if (d->pattern.rows == 0) return SPMV_SUCCESS;
-  SPMV_TRY(describe(d, exec));
-  SPMV_TRY(configure(d, exec));
-  return analyse(d, exec);
+  const SpmvStatus status = d->pattern.rows == 0 ? SPMV_SUCCESS : analyse_for_memory(d, exec);
+  d->options.order        = NULL; /* the caller's */
+  return status;
 }
 
 SpmvStatus spmv_direct_create(const SpmvCsr *csr, const SpmvDirectOptions *options, SpmvExec *exec, SpmvDirect **out)
@@ -235,10 +271,7 @@ void spmv_direct_destroy(SpmvDirect **out, SpmvExec *exec)
   if (handle) {
     at_work = d;
     (void)spmv_cudss()->SetStream(handle, exec->stream);
-    forget_vectors(d);
-    if (d->matrix) (void)spmv_cudss()->MatrixDestroy(d->matrix);
-    if (d->data) (void)spmv_cudss()->DataDestroy(handle, d->data);
-    if (d->config) (void)spmv_cudss()->ConfigDestroy(d->config);
+    forget_description(d);
     at_work = NULL;
   }
   spmv_object_destroy(out);
@@ -280,10 +313,17 @@ SpmvStatus spmv_direct_solve(SpmvDirect *d, int transposed, int64_t columns, con
   return SPMV_SUCCESS;
 }
 
+SpmvStatus spmv_direct_refine(SpmvDirect *d, int steps, SpmvExec *exec)
+{
+  d->options.refine = steps;
+  return d->config ? set(d, CUDSS_IR_STEPS, d->options.deterministic ? 0 : steps, exec) : SPMV_SUCCESS;
+}
+
 SpmvStatus spmv_direct_function(void *direct, const void *r, void *z, SpmvExec *exec)
 {
   SpmvDirect *d = direct;
 
+  d->info.applied++;
   return spmv_direct_solve(d, 0, 1, r, d->pattern.rows, z, d->pattern.rows, exec);
 }
 

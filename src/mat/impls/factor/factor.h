@@ -16,7 +16,7 @@ typedef struct {
   SpmvExec          exec;
   SpmvDirect       *direct;                /* the body on the device, or NULL ... */
   SpmvDirectOptions options;               /* ... and how it is made; stronger after pivots that were not good enough */
-  PetscInt          refine;                /* as the user has set it */
+  MatCuDSSOptions   wanted;                /* as the user has set them */
   PetscBool         judged;                /* a solution with this body was good enough */
   Mat               host;                  /* the factor of PETSc's package or of the one that was asked for, or NULL */
   IS                row, col;              /* orderings that the user named, or NULL */
@@ -30,6 +30,7 @@ typedef struct {
   /* the matrix of the last numeric phase, with a reference, and its state then */
   Mat              matrix;
   PetscObjectState values;
+  Mat              aij; /* of a matrix of another type: the conversion that is factored */
   /* of a matrix on several processes: all rows, on the first of them, and vectors of that */
   PetscBool    several;
   PetscInt     wholes; /* 1 on the first process */
@@ -54,7 +55,8 @@ PETSC_INTERN PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType, const char pack
 PETSC_INTERN PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN void           PetscPackReplacePackagesForget(void);
 
-/* factor_symbolic.c */
+/* factor_symbolic.c. KindChoose: the kind of factorization that the flags of A allow now; *changed: not the one of before */
+PETSC_INTERN PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *, PetscBool *changed);
 PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
 
@@ -70,10 +72,12 @@ PETSC_INTERN PetscBool      MatCuDSSIsWithinPC(void);
 PETSC_INTERN PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSHostNumeric(Mat F, Mat A, Mat_CuDSS *, const MatFactorInfo *);
 
-/* factor_parallel.c; collective. Whole: the matrix to factor on this process: A, or all rows on the first of several
-   processes and NULL on the others. Agree: all take over s->why of the first. SolveAll: leaves a reason in s->why. */
+/* factor_parallel.c; collective. Whole: the matrix to factor on this process: A or its conversion, or all rows on the first
+   of several processes and NULL on the others. MakeWhole: makes the body of that. Agree: all take over s->why of the
+   first. SolveAll: leaves a reason in s->why. */
 PETSC_INTERN PetscErrorCode MatCuDSSWhole(Mat A, MatReuse, Mat_CuDSS *, Mat *whole);
 PETSC_INTERN PetscErrorCode MatCuDSSForgetWhole(Mat_CuDSS *);
+PETSC_INTERN PetscErrorCode MatCuDSSMakeWhole(Mat F, Mat whole, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSAgree(Mat F, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSSolveAll(Mat F, Mat_CuDSS *, PetscBool transposed, Vec b, Vec x);
 

@@ -4,6 +4,8 @@
 
 static PetscErrorCode MatDestroy_CuDSS(Mat);
 
+static const char *const kinds[] = {"LU", "LDL^T", "Cholesky"}; /* of SpmvDirectKind */
+
 /* Factors are known by their operation: composed functions of other packages have the same name */
 PetscErrorCode MatCuDSSStateGet(Mat F, Mat_CuDSS **s)
 {
@@ -33,10 +35,9 @@ static PetscErrorCode MatDestroy_CuDSS(Mat F)
 
 static PetscErrorCode MatView_CuDSS(Mat F, PetscViewer viewer)
 {
-  static const char *const kinds[] = {"LU", "LDL^T", "Cholesky"};
-  Mat_CuDSS               *s       = (Mat_CuDSS *)F->data;
-  SpmvDirectInfo           info;
-  PetscBool                ascii;
+  Mat_CuDSS     *s = (Mat_CuDSS *)F->data;
+  SpmvDirectInfo info;
+  PetscBool      ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
@@ -48,9 +49,10 @@ static PetscErrorCode MatView_CuDSS(Mat F, PetscViewer viewer)
   }
   if (!s->direct) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_direct_info(s->direct, &info);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "factored on the GPU by cuDSS: %s%s%s\n", kinds[s->options.kind],
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factored on the GPU by cuDSS: %s%s%s%s\n", kinds[s->options.kind],
                                    s->options.matching ? " with matching" : "",
-                                   s->options.deterministic ? ", deterministic" : ""));
+                                   s->options.deterministic ? ", deterministic" : "",
+                                   info.hybrid ? ", factors in the host's memory in part" : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  analyses %" PetscInt_FMT ", factorizations %" PetscInt_FMT
                                    ", solves %" PetscInt_FMT "; replaced pivots %lld; steps of refinement %d\n",
@@ -128,15 +130,17 @@ PetscErrorCode MatCuDSSGetInfo(Mat F, MatCuDSSInfo *info)
   PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
              "The matrix is not a factor of the package cudss");
   if (s->direct) spmv_direct_info(s->direct, &of);
-  *info = (MatCuDSSInfo){.on_device       = s->matrix && !s->host ? PETSC_TRUE : PETSC_FALSE,
+  *info = (MatCuDSSInfo){.kind            = s->direct ? kinds[s->options.kind] : "",
+                         .on_device       = s->matrix && !s->host ? PETSC_TRUE : PETSC_FALSE,
                          .reason          = s->why,
                          .symbolic        = s->symbolic,
                          .numeric         = s->numeric,
-                         .solves          = s->solves,
+                         .solves          = s->solves + (PetscInt)of.applied,
                          .fallbacks       = s->fallbacks,
                          .replaced_pivots = of.replaced,
                          .factor_nonzeros = of.factor_nonzeros,
-                         .bytes           = of.bytes};
+                         .bytes           = of.bytes,
+                         .hybrid          = of.hybrid ? PETSC_TRUE : PETSC_FALSE};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,14 +212,15 @@ static PetscErrorCode MatGetFactor_CuDSS(Mat A, MatFactorType type, Mat *F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Serves the subtypes of MATSEQAIJ and MATMPIAIJ, too, since PETSc compares the beginning of a type's name */
+/* Serves the subtypes of MATSEQAIJ and MATMPIAIJ, too, since PETSc compares the beginning of a type's name. PETSc has no
+   LU of MATSEQSBAIJ. */
 PetscErrorCode MatCuDSSRegister(void)
 {
-  static const MatType types[] = {MATSEQAIJ, MATMPIAIJ};
+  static const MatType types[] = {MATSEQAIJ, MATMPIAIJ, MATSEQSBAIJ};
 
   PetscFunctionBegin;
-  for (int t = 0; t < 2; t++) {
-    PetscCall(MatSolverTypeRegister(MATSOLVERCUDSS, types[t], MAT_FACTOR_LU, MatGetFactor_CuDSS));
+  for (int t = 0; t < 3; t++) {
+    if (t < 2) PetscCall(MatSolverTypeRegister(MATSOLVERCUDSS, types[t], MAT_FACTOR_LU, MatGetFactor_CuDSS));
     PetscCall(MatSolverTypeRegister(MATSOLVERCUDSS, types[t], MAT_FACTOR_CHOLESKY, MatGetFactor_CuDSS));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

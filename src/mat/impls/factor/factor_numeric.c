@@ -79,23 +79,47 @@ static PetscErrorCode Judge(Mat A, Mat_CuDSS *s, PetscBool *good)
 }
 
 /* The next stronger way to factor; *is is false if there is none */
-static PetscErrorCode Stronger(Mat A, Mat_CuDSS *s, PetscBool ended, PetscBool *is)
+static PetscErrorCode Stronger(Mat A, Mat_CuDSS *s, PetscBool lu, PetscBool ended, PetscBool *is)
 {
   SpmvDirectOptions *o = &s->options;
 
   PetscFunctionBegin;
-  *is = PETSC_TRUE;
+  *is       = PETSC_TRUE;
+  s->why[0] = 0;
+  if (!ended && o->refine < REFINE) {
+    o->refine = REFINE;
+    PetscCall(AIJFmtRefuse(&s->exec, spmv_direct_refine(s->direct, REFINE, &s->exec), s->why));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (ended && o->kind == SPMV_DIRECT_SPD) o->kind = SPMV_DIRECT_SYMMETRIC;
-  else if (!ended && o->refine < REFINE) o->refine = REFINE;
+  else if (!ended && lu && o->kind != SPMV_DIRECT_GENERAL) o->kind = SPMV_DIRECT_GENERAL;
   else if (!ended && o->kind == SPMV_DIRECT_GENERAL && !o->matching) o->matching = 1;
   else *is = PETSC_FALSE;
-  s->why[0] = 0;
   if (*is) PetscCall(MatCuDSSMake(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Flags of the matrix that the kind relies on may have gone with the values of before. A factor of PCCHOLESKY does not read
+   the lower triangle, whatever the flags say. */
+static PetscErrorCode KindRenew(Mat F, Mat A, Mat whole, Mat_CuDSS *s)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)F);
+  SpmvDirectKind before;
+  PetscBool      changed;
+
+  PetscFunctionBegin;
+  if (F->factortype != MAT_FACTOR_LU) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->several) PetscCallMPI(MPI_Bcast(&s->options.kind, sizeof s->options.kind, MPI_BYTE, 0, comm));
+  before = s->options.kind;
+  if (before == SPMV_DIRECT_GENERAL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCuDSSKindChoose(F, A, s, &changed));
+  if (s->options.kind != SPMV_DIRECT_GENERAL) s->options.kind = before;
+  else PetscCall(MatCuDSSMakeWhole(F, whole, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Leaves a reason in s->why if the device has no right factor */
-static PetscErrorCode NumericOnDevice(Mat A, Mat_CuDSS *s)
+static PetscErrorCode NumericOnDevice(Mat A, Mat_CuDSS *s, PetscBool lu)
 {
   PetscBool      ended, good = PETSC_FALSE, stronger = PETSC_TRUE;
   SpmvDirectInfo info;
@@ -107,7 +131,7 @@ static PetscErrorCode NumericOnDevice(Mat A, Mat_CuDSS *s)
     if (!ended) PetscCall(Judge(A, s, &good));
     if (good || (s->why[0] && !ended)) PetscFunctionReturn(PETSC_SUCCESS);
     spmv_direct_info(s->direct, &info);
-    PetscCall(Stronger(A, s, ended, &stronger));
+    PetscCall(Stronger(A, s, lu, ended, &stronger));
     if (!stronger && ended) PetscCall(PetscStrncpy(s->why, s->exec.message, sizeof s->why));
     else if (!stronger)
       PetscCall(PetscSNPrintf(s->why, sizeof s->why, "cuDSS replaced %lld pivots, and a solution was not good enough",
@@ -128,7 +152,9 @@ PetscErrorCode MatFactorNumeric_CuDSS(Mat F, Mat A, const MatFactorInfo *info)
   PetscCall(PetscObjectStateGet((PetscObject)A, &s->values));
   if (!s->host) {
     PetscCall(MatCuDSSWhole(A, MAT_REUSE_MATRIX, s, &whole));
-    if (whole) PetscCall(NumericOnDevice(whole, s));
+    PetscCall(KindRenew(F, A, whole, s));
+    if (whole && !s->why[0])
+      PetscCall(NumericOnDevice(whole, s, F->factortype == MAT_FACTOR_LU ? PETSC_TRUE : PETSC_FALSE));
     PetscCall(MatCuDSSAgree(F, s));
     if (s->why[0]) PetscCall(MatCuDSSHostBody(F, A, s));
   }

@@ -11,7 +11,8 @@ static PetscErrorCode GetNamed(int which, Mat A, MatFactorType type, Mat *F);
 
 /* One row for each package: a function of its own, because PETSc does not pass the name */
 #define PACKAGES(row)                                                                                                  \
-  row(0, mumps) row(1, superlu_dist) row(2, superlu) row(3, umfpack) row(4, cholmod) row(5, klu) row(6, pastix)
+  row(0, mumps) row(1, superlu_dist) row(2, superlu) row(3, umfpack) row(4, cholmod) row(5, klu) row(6, pastix)        \
+      row(7, strumpack)
 #define GET(i, package)                                                                                                \
   static PetscErrorCode MatGetFactor_##package(Mat A, MatFactorType type, Mat *F) { return GetNamed(i, A, type, F); }
 #define ROW(i, package) [i] = {.name = #package, .ours = MatGetFactor_##package},
@@ -135,7 +136,7 @@ static PetscErrorCode GetNamed(int which, Mat A, MatFactorType type, Mat *F)
   Not Collective
 
   Input Parameters:
-+ package - "mumps", "superlu_dist", "superlu", "umfpack", "cholmod", "klu" or "pastix"
++ package - "mumps", "superlu_dist", "superlu", "umfpack", "cholmod", "klu", "pastix" or "strumpack"
 - replace - `PETSC_FALSE` gives the name back
 
   Options Database Key:
@@ -161,7 +162,7 @@ PetscErrorCode PetscPackReplacePackage(const char package[], PetscBool replace)
   while (which < COUNT && strcmp(package, packages[which].name)) which++;
   PetscCheck(which < COUNT, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
              "petscpack has no replacement for the package \"%s\": -petscpack_replace_packages and "
-             "PetscPackReplacePackage() take mumps, superlu_dist, superlu, umfpack, cholmod, klu and pastix",
+             "PetscPackReplacePackage() take mumps, superlu_dist, superlu, umfpack, cholmod, klu, pastix and strumpack",
              package);
   if (packages[which].replaced == replace) PetscFunctionReturn(PETSC_SUCCESS);
   packages[which].replaced = replace;

@@ -1,14 +1,20 @@
 /*
   factor_parallel.c - the factor of a matrix that is distributed over processes: the first process has all rows and the
   factorization, the others send their rows and right-hand sides and get their parts of solutions. The answer does not
-  depend on the number of processes.
+  depend on the number of processes. Also the conversion of matrices that are not AIJ.
 */
+#ifndef _GNU_SOURCE
+  #define _GNU_SOURCE /* for sched_setaffinity() */
+#endif
 #include "factor.h"
+#include <sched.h>
+#include <unistd.h>
 
 PetscErrorCode MatCuDSSForgetWhole(Mat_CuDSS *s)
 {
   PetscFunctionBegin;
   if (s->whole) PetscCall(MatDestroySubMatrices(s->wholes, &s->whole));
+  PetscCall(MatDestroy(&s->aij));
   PetscCall(VecScatterDestroy(&s->gather));
   PetscCall(VecDestroy(&s->all_b));
   PetscCall(VecDestroy(&s->all_x));
@@ -18,10 +24,17 @@ PetscErrorCode MatCuDSSForgetWhole(Mat_CuDSS *s)
 PetscErrorCode MatCuDSSWhole(Mat A, MatReuse reuse, Mat_CuDSS *s, Mat *whole)
 {
   PetscMPIInt rank;
+  PetscBool   is;
   IS          rows;
 
   PetscFunctionBegin;
   *whole = A;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQSBAIJ, &is));
+  if (is) {
+    if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDestroy(&s->aij));
+    PetscCall(MatConvert(A, MATSEQAIJ, reuse, &s->aij));
+    *whole = s->aij;
+  }
   if (!s->several) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatCuDSSForgetWhole(s));
@@ -37,6 +50,42 @@ PetscErrorCode MatCuDSSAgree(Mat F, Mat_CuDSS *s)
 {
   PetscFunctionBegin;
   if (s->several) PetscCallMPI(MPI_Bcast(s->why, sizeof s->why, MPI_CHAR, 0, PetscObjectComm((PetscObject)F)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Threads that reorder may use the cores of all processes of this machine: those wait, and sleep meanwhile. How many
+   threads there are the process decides when it first makes some. */
+PetscErrorCode MatCuDSSMakeWhole(Mat F, Mat whole, Mat_CuDSS *s)
+{
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)F);
+  PetscErrorCode error = PETSC_SUCCESS;
+  cpu_set_t      mine, all;
+  MPI_Comm       machine;
+  MPI_Request    request;
+  PetscMPIInt    done = 0;
+
+  PetscFunctionBegin;
+  if (!s->several) {
+    PetscCall(MatCuDSSMake(whole, s));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  CPU_ZERO(&mine);
+  (void)sched_getaffinity(0, sizeof mine, &mine);
+  PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+  PetscCallMPI(MPI_Allreduce(&mine, &all, sizeof all, MPI_BYTE, MPI_BOR, machine));
+  PetscCallMPI(MPI_Comm_free(&machine));
+  if (whole) {
+    (void)sched_setaffinity(0, sizeof all, &all);
+    error = MatCuDSSMake(whole, s);
+    (void)sched_setaffinity(0, sizeof mine, &mine);
+  }
+  PetscCall(error);
+  PetscCallMPI(MPI_Ibarrier(comm, &request));
+  while (!done) {
+    PetscCallMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (!done) (void)usleep(500);
+  }
+  PetscCall(MatCuDSSAgree(F, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,20 +2,94 @@
 #include "factor.h"
 #include "sys/compat.h"
 
+enum { STEPS_MAX = 100 };
+
+/*@
+  MatCuDSSSetOptions - Sets how cuDSS factors, from the next symbolic factorization on
+
+  Logically Collective
+
+  Input Parameters:
++ F       - a factor of the package cudss, from `PCFactorGetMatrix()` or `MatGetFactor()`
+- options - all options, for example from `MatCuDSSGetOptions()`; copied
+
+  Options Database Keys:
++ -mat_cudss_deterministic <false> - the same bits in each run, at the price of time and memory, without refinement
+. -mat_cudss_ir_n_steps <0>        - steps of iterative refinement in each solve, at most 100
+- -mat_cudss_memory_limit <0>      - the most memory of the GPU in MiB; 0 is what is free at the analysis
+
+  Level: intermediate
+
+  Notes:
+  Factors that need more memory than the limit are kept in the host's memory in part, which makes factorizations and solves
+  many times slower. If that does not suffice, PETSc's package or the named one factors.
+
+.seealso: `MatCuDSSGetOptions()`, `MatCuDSSGetInfo()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
+@*/
+PetscErrorCode MatCuDSSSetOptions(Mat F, const MatCuDSSOptions *options)
+{
+  Mat_CuDSS *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscAssertPointer(options, 2);
+  PetscCall(MatCuDSSStateGet(F, &s));
+  PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
+             "The matrix is not a factor of the package cudss");
+  PetscCheck(options->ir_n_steps >= 0 && options->ir_n_steps <= STEPS_MAX && options->memory_limit >= 0,
+             PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " steps of refinement must be 0 to %d, and a limit of %g MiB at least 0",
+             options->ir_n_steps, STEPS_MAX, (double)options->memory_limit);
+  s->wanted = *options;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatCuDSSGetOptions - Gets how cuDSS factors
+
+  Not Collective
+
+  Input Parameter:
+. F - a factor of the package cudss
+
+  Output Parameter:
+. options - the values in use, those of the options database included after a symbolic factorization
+
+  Level: intermediate
+
+.seealso: `MatCuDSSSetOptions()`
+@*/
+PetscErrorCode MatCuDSSGetOptions(Mat F, MatCuDSSOptions *options)
+{
+  Mat_CuDSS *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscAssertPointer(options, 2);
+  PetscCall(MatCuDSSStateGet(F, &s));
+  PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
+             "The matrix is not a factor of the package cudss");
+  *options = s->wanted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Options have the names and the meaning of those of PETSc's main branch */
 static PetscErrorCode OptionsRead(Mat F, Mat_CuDSS *s)
 {
-  PetscBool deterministic = s->options.deterministic ? PETSC_TRUE : PETSC_FALSE;
+  MatCuDSSOptions *w = &s->wanted;
 
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix, "Options of cuDSS", "Mat");
-  PetscCall(PetscOptionsBool("-mat_cudss_deterministic", "The same bits in each run; slower, with more memory", "None",
-                             deterministic, &deterministic, NULL));
-  PetscCall(PetscOptionsRangeInt("-mat_cudss_ir_n_steps", "Steps of iterative refinement in each solve", "None",
-                                 s->refine, &s->refine, NULL, 0, 100));
+  PetscCall(PetscOptionsBool("-mat_cudss_deterministic", "The same bits in each run; slower, with more memory",
+                             "MatCuDSSSetOptions", w->deterministic, &w->deterministic, NULL));
+  PetscCall(PetscOptionsRangeInt("-mat_cudss_ir_n_steps", "Steps of iterative refinement in each solve",
+                                 "MatCuDSSSetOptions", w->ir_n_steps, &w->ir_n_steps, NULL, 0, STEPS_MAX));
+  PetscCall(PetscOptionsReal("-mat_cudss_memory_limit", "Memory of the GPU in MiB; 0: what is free",
+                             "MatCuDSSSetOptions", w->memory_limit, &w->memory_limit, NULL));
   PetscOptionsEnd();
-  s->options.deterministic = deterministic ? 1 : 0;
-  s->options.refine        = (int)s->refine;
+  s->options.deterministic = w->deterministic ? 1 : 0;
+  s->options.refine        = (int)w->ir_n_steps;
+  s->options.most_bytes    = (int64_t)(w->memory_limit * 1048576);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,22 +117,27 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* LU of a matrix that is known to be positive definite is the more expensive way to the same answer */
-static PetscErrorCode KindChoose(Mat F, Mat A, Mat_CuDSS *s)
+/* LU of a matrix that is known to be positive definite or symmetric is the more expensive way to the same answer. PETSc
+   forgets both with new values, unless the program has said that they stay. */
+PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *s, PetscBool *changed)
 {
-  PetscBool set, spd;
+  const SpmvDirectKind before = s->options.kind;
+  PetscBool            set, spd, known, symmetric;
 
   PetscFunctionBegin;
   PetscCall(MatIsSPDKnown(A, &set, &spd));
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
   if (set && spd) s->options.kind = SPMV_DIRECT_SPD;
-  else s->options.kind = F->factortype == MAT_FACTOR_LU ? SPMV_DIRECT_GENERAL : SPMV_DIRECT_SYMMETRIC;
-  s->options.matching = 0;
+  else if (F->factortype != MAT_FACTOR_LU || (known && symmetric)) s->options.kind = SPMV_DIRECT_SYMMETRIC;
+  else s->options.kind = SPMV_DIRECT_GENERAL;
+  *changed = s->options.kind == before ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;
+  PetscBool  changed;
   Mat        whole;
 
   PetscFunctionBegin;
@@ -75,10 +154,10 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo
   PetscCall(MatCuDSSAgree(F, s));
   if (!s->why[0]) {
     PetscCall(MatDestroy(&s->host));
-    PetscCall(KindChoose(F, A, s));
+    s->options.matching = 0;
+    PetscCall(MatCuDSSKindChoose(F, A, s, &changed));
     PetscCall(MatCuDSSWhole(A, MAT_INITIAL_MATRIX, s, &whole));
-    if (whole) PetscCall(MatCuDSSMake(whole, s));
-    PetscCall(MatCuDSSAgree(F, s));
+    PetscCall(MatCuDSSMakeWhole(F, whole, s));
   }
   if (s->why[0]) PetscCall(MatCuDSSHostBody(F, A, s));
   PetscFunctionReturn(PETSC_SUCCESS);

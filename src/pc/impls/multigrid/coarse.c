@@ -1,9 +1,10 @@
 /*
   coarse.c - the coarsest level. A direct solver on a small level becomes a dense matrix, by which the cycle multiplies:
-  its columns are the solver's results for the unit vectors. Any other solver, or a larger level, is called by the
-  cycle, which waits for it.
+  its columns are the solver's results for the unit vectors. A direct solver on a larger level whose factorization is on the
+  device solves there. Any other solver is called by the cycle, which waits for it.
 */
 #include "hierarchy.h"
+#include "pc/impls/factor/pcfactor.h"
 
 PetscErrorCode MGDevCoarseForget(MGDevHierarchy h)
 {
@@ -17,8 +18,8 @@ PetscErrorCode MGDevCoarseForget(MGDevHierarchy h)
 }
 
 /* Whether a solver is one application of a factorization, by itself or inside PETSc's wrappers; on several processes,
-   one factorization for the block of each process */
-static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
+   one factorization for the block of each process. *inner: the PC that factors. */
+static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct, PC *inner)
 {
   PetscBool   only, factored, redundant, blocks;
   PetscInt    count = 0;
@@ -27,6 +28,7 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
 
   PetscFunctionBegin;
   *direct = PETSC_FALSE;
+  *inner  = ksp->pc;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &only));
   if (!only || !ksp->guess_zero || ksp->numbermonitors || ksp->presolve || ksp->postsolve)
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -38,11 +40,27 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct)
   if (factored) *direct = PETSC_TRUE;
   else if (redundant) {
     PetscCall(PCRedundantGetKSP(ksp->pc, &one));
-    PetscCall(IsDirect(one, direct));
+    PetscCall(IsDirect(one, direct, inner));
   } else if (blocks) {
     PetscCall(PCBJacobiGetSubKSP(ksp->pc, &count, NULL, &sub));
-    if (count == 1) PetscCall(IsDirect(sub[0], direct));
+    if (count == 1) PetscCall(IsDirect(sub[0], direct, inner));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *factor: the factorization on the device by which a direct solver of a large level solves, or NULL */
+static PetscErrorCode FactorGet(MGDevHierarchy h, KSP coarse, PetscBool *direct, SpmvDirect **factor)
+{
+  char      reason[SPMV_MESSAGE_MAX];
+  PetscBool is;
+  PetscInt  known;
+  PC        inner;
+
+  PetscFunctionBegin;
+  *factor = NULL;
+  PetscCall(IsDirect(coarse, direct, &inner));
+  PetscCall(MGDevNullSpaceCount(h->pc, &known));
+  if (*direct && !h->several && !known) PetscCall(PCFactorOnDevice(inner, &is, factor, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,29 +251,35 @@ static PetscErrorCode CoarseSolve(MGDevHierarchy h, const void *b, void *x, Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the factorization on the device refuses, PETSc's solver does, which may give up that factorization */
 static SpmvStatus CoarseFunction(void *ctx, const void *b, void *x, SpmvExec *exec)
 {
-  return CoarseSolve((MGDevHierarchy)ctx, b, x, exec) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the coarsest level failed")
-                                                      : SPMV_SUCCESS;
+  const MGDevHierarchy h = (MGDevHierarchy)ctx;
+
+  if (h->factor && spmv_direct_function(h->factor, b, x, exec) == SPMV_SUCCESS) return SPMV_SUCCESS;
+  h->factor = NULL;
+  return CoarseSolve(h, b, x, exec) ? spmv_fail(exec, SPMV_ERR_ARGUMENT, "the coarsest level failed") : SPMV_SUCCESS;
 }
 
-/* A solver that the cycle calls must be set up, but nothing is taken from it */
+/* A solver that the cycle calls must be set up, but nothing is taken from it, unless it is a factorization */
 PetscErrorCode MGDevCoarseHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
 {
-  const KSP coarse = PetscPackMG(pc)->levels[0]->smoothd;
-  PetscBool direct, same = PETSC_TRUE;
-  MGDevKey  now;
-  Mat       A;
+  const KSP   coarse = PetscPackMG(pc)->levels[0]->smoothd;
+  PetscBool   direct, same = PETSC_TRUE;
+  SpmvDirect *factor;
+  MGDevKey    now;
+  Mat         A;
 
   PetscFunctionBegin;
   if (pc != h->pc || coarse != h->coarse || coarse->setupstage != KSP_SETUP_NEWRHS || !coarse->pc->setupcalled)
     *holds = PETSC_FALSE;
   if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
-  PetscCall(IsDirect(coarse, &direct));
+  PetscCall(FactorGet(h, coarse, &direct, &factor));
   PetscCall(MGDevKeyGet(coarse->pc, &now));
   if (h->inverse_key.id) PetscCall(PetscMemcmp(&now, &h->inverse_key, sizeof now, &same));
-  if (!same || A->rmap->n != h->rows || direct != h->direct) *holds = PETSC_FALSE;
+  if (!same || A->rmap->n != h->rows || direct != h->direct || (!h->inverse_key.id && factor != h->factor))
+    *holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,7 +295,7 @@ PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options
   h->pc     = pc;
   h->coarse = mg->levels[0]->smoothd;
   PetscCall(KSPGetOperators(h->coarse, &A, NULL));
-  PetscCall(IsDirect(h->coarse, &h->direct));
+  PetscCall(FactorGet(h, h->coarse, &h->direct, &h->factor));
   h->rows = A->rmap->n;
   direct  = h->direct && h->rows <= MGDEV_INVERSE_MAX ? PETSC_TRUE : PETSC_FALSE;
   if (h->several) PetscCall(PetscPackAll(h->comm, &direct));

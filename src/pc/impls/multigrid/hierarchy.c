@@ -359,7 +359,9 @@ PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
                                    h->levels, finest > 1 && h->made->level[finest].visits > 1 ? "W" : "V",
                                    h->made->options.cycles, h->info.cycle_info.dense));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsest level: rows %" PetscInt_FMT ", %s\n", h->rows,
-                                   h->inverse ? "by its inverse" : "by the solver of PETSc"));
+                                   h->inverse  ? "by its inverse"
+                                   : h->factor ? "by its factorization on the GPU"
+                                               : "by the solver of PETSc"));
   if (h->single.wanted)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    precision of the cycle: %s%s\n",

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <petsc/private/kspimpl.h>
+#include <spmv_direct.h>
 #include "mgdevice.h"
 #include "parallel/processes.h"
 #include "sys/private.h"
@@ -140,14 +141,15 @@ struct MGDevHierarchyStruct {
   MGDevSingle        single;
 
   /* The coarsest level: its inverse [rows][rows], by rows, or the solver and its vectors */
-  PetscInt  rows;
-  PetscBool direct; /* the solver is direct on this process */
-  void     *inverse;
-  PetscBool singular; /* no inverse: the solver is direct, and the matrix has a null space that PETSc does not know */
-  MGDevKey  inverse_key;
-  PC        pc;
-  KSP       coarse;
-  Vec       b, x;
+  PetscInt    rows;
+  PetscBool   direct; /* the solver is direct on this process */
+  SpmvDirect *factor; /* its factorization on the device, of a level that is too large for an inverse, or NULL */
+  void       *inverse;
+  PetscBool   singular; /* no inverse: the solver is direct, and the matrix has a null space that PETSc does not know */
+  MGDevKey    inverse_key;
+  PC          pc;
+  KSP         coarse;
+  Vec         b, x;
 
   void         *null_space; /* [vectors][rows of the finest level] */
   PetscObjectId null_space_id;
