@@ -48,9 +48,9 @@ if(SPMV_CUDA_ENABLED)
   target_link_libraries(spmvpack_objects PUBLIC ${SPMV_CUDART})
 endif()
 
-# Where packages of PyPI (nvidia-nccl-cu13, nvidia-cudss-cu13) have their libraries, seen from a library in the package petscpack
+# Where packages of PyPI (nvidia-nccl-cu13, nvidia-cudss-cu13, nvidia-cudss-cu12) have their libraries, seen from a library in the package petscpack
 # beside them: dlopen() looks into the RUNPATH of the library that calls it
-set(PETSCPACK_FOLDERS_OF_PYPI "$ORIGIN/../nvidia/nccl/lib" "$ORIGIN/../nvidia/cu13/lib")
+set(PETSCPACK_FOLDERS_OF_PYPI "$ORIGIN/../nvidia/nccl/lib" "$ORIGIN/../nvidia/cu13/lib" "$ORIGIN/../nvidia/cu12/lib")
 
 add_library(spmvpack SHARED)
 add_library(petscpack::spmvpack ALIAS spmvpack)

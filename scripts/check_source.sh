@@ -151,7 +151,7 @@ src/mat/impls/factor    sys/|mat/impls/aij/plan\.h
 src/pc/impls/factor     sys/|mat/impls/factor/
 src/pc/impls/gamg       sys/|parallel/|mat/
 src/pc/impls/point      sys/|parallel/|mat/impls/aij/plan\.h
-src/pc/impls/multigrid  sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/point/
+src/pc/impls/multigrid  sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/point/|pc/impls/factor/
 src/ksp/impls/device    sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/(factor|point|multigrid)/
 src/ksp/impls/cg        sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/(point|multigrid)/|ksp/impls/device/
 src/ksp/impls/gmres     sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/(point|multigrid)/|ksp/impls/device/

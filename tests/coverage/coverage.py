@@ -31,6 +31,7 @@ SMALL = ["-mat_aijfmt_device", "gpu", "-mat_aijfmt_decline", "0", "-petscpack_cu
 # factor in place overwrites its matrix, which only PETSc can do: it must be right.
 IN_PLACE = "pc_factor_in_place"
 BESIDE = ["-pc_factor_shift_type nonzero", "-pc_factor_mat_ordering_type nd", "-set_twice", "-" + IN_PLACE]
+SLICING = "-eps_interval 0.1,1"  # all eigenvalues between: SLEPc counts them by the inertia of factors
 BESIDE_MUMPS = ["-mat_mumps_icntl_14 40", "-mat_mumps_icntl_24 1"]
 FAMILY = 1000  # row + k * FAMILY is the row with the k-th of them
 # Ends in an error within a set-up: the rows after it must still be seen
@@ -86,6 +87,8 @@ def with_families(row):
     factored = re.search(r"(?<!\S)-(st_)?pc_type (lu|cholesky)", row["options"])
     st = factored and factored[1] or ""
     beside = [more.replace("-", "-" + st, 1) for more in BESIDE + (BESIDE_MUMPS if "mumps" in row["options"] else [])] if factored else []
+    if st and factored[2] == "cholesky":
+        beside.append(SLICING)
     return [row] + [{**row, "row": row["row"] + k * FAMILY, "options": f"{row['options']} {more}"} for k, more in enumerate(beside, 1)]
 
 

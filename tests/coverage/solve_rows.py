@@ -141,13 +141,16 @@ def solve_eigen(prefix, words):
     eps.setOperators(A, B)
     eps.setProblemType(SLEPc.EPS.ProblemType.GHEP)
     eps.setDimensions(2)
-    eps.setTarget(0.0)
-    eps.setWhichEigenpairs(SLEPc.EPS.Which.TARGET_MAGNITUDE)
+    if "-eps_interval" in words:
+        eps.setWhichEigenpairs(SLEPc.EPS.Which.ALL)
+    else:
+        eps.setTarget(0.0)
+        eps.setWhichEigenpairs(SLEPc.EPS.Which.TARGET_MAGNITUDE)
     for _ in range(1 + ("-st_set_twice" in words)):
         eps.setFromOptions()
     eps.solve()
     found = {"reason": int(eps.getConvergedReason()), "iterations": eps.getIterationNumber(), "residual": eps.computeError(0),
-             "x": [eps.getEigenvalue(k).real for k in range(min(2, eps.getConverged()))]}
+             "x": [eps.getEigenvalue(k).real for k in range(eps.getConverged())]}
     for thing in (eps, A, B):
         thing.destroy()
     return found

@@ -91,7 +91,7 @@ class Load(unittest.TestCase):
     def test_nccl_and_cudss_are_looked_for_beside_the_package(self):
         # The library with the kernels opens them: nccl_of_pypi in tests/nccl shows that this name is enough
         kernels = Path(petscpack.plugin()).with_name("libspmvpack.so" if petscpack._build_info.VARIANTS else "libpetscpack.so")
-        for folder in (b"$ORIGIN/../nvidia/nccl/lib", b"$ORIGIN/../nvidia/cu13/lib"):
+        for folder in (b"$ORIGIN/../nvidia/nccl/lib", b"$ORIGIN/../nvidia/cu13/lib", b"$ORIGIN/../nvidia/cu12/lib"):
             self.assertIn(folder, kernels.read_bytes())
 
 

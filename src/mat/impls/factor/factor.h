@@ -55,13 +55,14 @@ PETSC_INTERN PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType, const char pack
 PETSC_INTERN PetscErrorCode MatCuDSSPackageKeeps(Mat F, Mat_CuDSS *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN void           PetscPackReplacePackagesForget(void);
 
-/* factor_symbolic.c. KindChoose: the kind of factorization that the flags of A allow now; *changed: not the one of before */
-PETSC_INTERN PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *, PetscBool *changed);
+/* factor_symbolic.c */
 PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
 
-/* factor_device.c. Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Solve: x = A^-1 b;
+/* factor_device.c. KindChoose: the kind of factorization that the flags of A allow now.
+   Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Solve: x = A^-1 b;
    status: a refusal, after which x is undefined */
+PETSC_INTERN PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSSolve(Mat_CuDSS *, PetscBool transposed, Vec b, Vec x, SpmvStatus *);
 

@@ -105,14 +105,13 @@ static PetscErrorCode KindRenew(Mat F, Mat A, Mat whole, Mat_CuDSS *s)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)F);
   SpmvDirectKind before;
-  PetscBool      changed;
 
   PetscFunctionBegin;
   if (F->factortype != MAT_FACTOR_LU) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->several) PetscCallMPI(MPI_Bcast(&s->options.kind, sizeof s->options.kind, MPI_BYTE, 0, comm));
   before = s->options.kind;
   if (before == SPMV_DIRECT_GENERAL) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCuDSSKindChoose(F, A, s, &changed));
+  PetscCall(MatCuDSSKindChoose(F, A, s));
   if (s->options.kind != SPMV_DIRECT_GENERAL) s->options.kind = before;
   else PetscCall(MatCuDSSMakeWhole(F, whole, s));
   PetscFunctionReturn(PETSC_SUCCESS);

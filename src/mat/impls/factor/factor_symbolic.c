@@ -117,27 +117,9 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* LU of a matrix that is known to be positive definite or symmetric is the more expensive way to the same answer. PETSc
-   forgets both with new values, unless the program has said that they stay. */
-PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *s, PetscBool *changed)
-{
-  const SpmvDirectKind before = s->options.kind;
-  PetscBool            set, spd, known, symmetric;
-
-  PetscFunctionBegin;
-  PetscCall(MatIsSPDKnown(A, &set, &spd));
-  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-  if (set && spd) s->options.kind = SPMV_DIRECT_SPD;
-  else if (F->factortype != MAT_FACTOR_LU || (known && symmetric)) s->options.kind = SPMV_DIRECT_SYMMETRIC;
-  else s->options.kind = SPMV_DIRECT_GENERAL;
-  *changed = s->options.kind == before ? PETSC_FALSE : PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;
-  PetscBool  changed;
   Mat        whole;
 
   PetscFunctionBegin;
@@ -155,7 +137,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo
   if (!s->why[0]) {
     PetscCall(MatDestroy(&s->host));
     s->options.matching = 0;
-    PetscCall(MatCuDSSKindChoose(F, A, s, &changed));
+    PetscCall(MatCuDSSKindChoose(F, A, s));
     PetscCall(MatCuDSSWhole(A, MAT_INITIAL_MATRIX, s, &whole));
     PetscCall(MatCuDSSMakeWhole(F, whole, s));
   }
