@@ -6,7 +6,7 @@
    forgets both with new values, unless the program has said that they stay. */
 PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *s)
 {
-  PetscBool            set, spd, known, symmetric;
+  PetscBool set, spd, known, symmetric;
 
   PetscFunctionBegin;
   PetscCall(MatIsSPDKnown(A, &set, &spd));
