@@ -27,6 +27,15 @@ void cg_outcome_free(CgOutcome *o)
   free(o->norms);
 }
 
+void cg_check_x(const CgMatrix *a, const double *got, const double *expected, double tolerance)
+{
+  double largest = 0;
+
+  for (int64_t i = 0; i < a->pattern.rows; i++) largest = fmax(largest, fabs(expected[i]));
+  for (int64_t i = 0; i < a->pattern.rows; i++)
+    if (!unit_check(fabs(got[i] - expected[i]) <= tolerance * largest, a->name, __LINE__, "x differs")) break;
+}
+
 /* The inverse of the diagonal block of n rows from row `first` on, stored by columns; by elimination without
    pivoting */
 static void invert_block(const CgMatrix *a, int first, int n, double *inverse)
@@ -68,7 +77,7 @@ void cg_apply(const double *m, int block, int n, const double *r, double *z)
   }
 }
 
-static double dot(int n, const double *x, const double *y)
+double cg_dot(int n, const double *x, const double *y)
 {
   double sum = 0;
 
@@ -76,15 +85,15 @@ static double dot(int n, const double *x, const double *y)
   return sum;
 }
 
-static double norm_of(SpmvCgNorm norm, int n, const double *r, const double *z)
+double cg_norm(SpmvCgNorm norm, int n, const double *r, const double *z)
 {
   switch (norm) {
   case SPMV_CG_PRECONDITIONED:
-    return sqrt(dot(n, z, z));
+    return sqrt(cg_dot(n, z, z));
   case SPMV_CG_UNPRECONDITIONED:
-    return sqrt(dot(n, r, r));
+    return sqrt(cg_dot(n, r, r));
   case SPMV_CG_NATURAL:
-    return sqrt(fabs(dot(n, r, z)));
+    return sqrt(fabs(cg_dot(n, r, z)));
   default:
     return 0;
   }
@@ -107,21 +116,21 @@ CgOutcome cg_textbook(const CgMatrix *a, const CgSetup *u)
 
   memcpy(r, a->b, (size_t)n * sizeof *r);
   cg_apply(m, u->block, n, r, z);
-  o.norms[0]         = norm_of(u->norm, n, r, z);
+  o.norms[0]         = cg_norm(u->norm, n, r, z);
   const double limit = u->rtol * o.norms[0];
-  double       beta  = dot(n, r, z);
+  double       beta  = cg_dot(n, r, z);
   while (o.result.completed < u->max_iterations) {
     for (int i = 0; i < n; i++) p[i] = o.result.completed ? z[i] + beta / beta_before * p[i] : z[i];
     cg_multiply(a, p, w);
-    const double alpha = beta / dot(n, p, w);
+    const double alpha = beta / cg_dot(n, p, w);
     for (int i = 0; i < n; i++) {
       o.x[i] += alpha * p[i];
       r[i] -= alpha * w[i];
     }
     cg_apply(m, u->block, n, r, z);
     beta_before                   = beta;
-    beta                          = dot(n, r, z);
-    o.norms[++o.result.completed] = norm_of(u->norm, n, r, z);
+    beta                          = cg_dot(n, r, z);
+    o.norms[++o.result.completed] = cg_norm(u->norm, n, r, z);
     o.result.norm                 = o.norms[o.result.completed];
     if (u->norm != SPMV_CG_NORM_NONE && o.result.norm <= limit) break;
   }
@@ -202,6 +211,11 @@ static void open_matrix(CgEngine *e)
 
 void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hooks)
 {
+  cg_engine_open_by(e, a, u, hooks, spmv_operator_product, &e->product);
+}
+
+void cg_engine_open_by(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hooks, SpmvApply product, void *ctx)
+{
   SpmvCgOptions o;
 
   memset(e, 0, sizeof *e);
@@ -218,11 +232,11 @@ void cg_engine_open(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *hoo
   o.mode           = u->mode;
   o.preconditioner = u->block > 1 ? SPMV_PC_BLOCKS : u->block ? SPMV_PC_DIAGONAL : SPMV_PC_IDENTITY;
   o.block_size     = u->block;
-  o.product        = spmv_operator_product;
-  o.product_ctx    = &e->product;
+  o.product        = product;
+  o.product_ctx    = ctx;
   o.matrix         = &e->csr;
   o.processes      = u->processes;
-  o.history        = CG_HISTORY;
+  o.history        = u->history ? u->history : CG_HISTORY;
   o.chunk          = u->chunk;
   e->status        = spmv_cg_create(&o, &e->exec, &e->cg);
 }
@@ -264,7 +278,7 @@ static double begin(CgEngine *e)
   e->r = cg_put(e, e->matrix->b, n);
   e->m = u->block ? cg_put(e, m, (int64_t)n * u->block) : NULL;
   cg_apply(m, u->block, n, e->matrix->b, z);
-  norm = norm_of(u->norm, n, e->matrix->b, z);
+  norm = cg_norm(u->norm, n, e->matrix->b, z);
   free(m);
   free(z);
   return norm;
@@ -298,7 +312,7 @@ static double true_residual(CgEngine *e)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(e->r, e->plain.space, r, SPMV_HOST, n * (int64_t)sizeof *r, &e->plain));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&e->plain));
   cg_apply(m, u->block, n, r, z);
-  norm = norm_of(u->norm, n, r, z);
+  norm = cg_norm(u->norm, n, r, z);
   free(x);
   free(m);
   return norm;
@@ -370,7 +384,44 @@ CgOutcome cg_solve(const CgMatrix *a, const CgSetup *u)
   return o;
 }
 
-/* ---- faults ---- */
+/* ---- functions of the caller, and faults ---- */
+
+SpmvStatus cg_add_alone(void *other_, double *sums, int n, SpmvExec *exec)
+{
+  const CgOther *other = other_;
+
+  (void)sums;
+  (void)n;
+  return other && other->fails ? spmv_fail(exec, SPMV_ERR_DEVICE, "the sum fails on purpose") : SPMV_SUCCESS;
+}
+
+SpmvStatus cg_agree(void *other_, int *end, SpmvExec *exec)
+{
+  CgOther *other = other_;
+
+  (void)exec;
+  other->ends += *end;
+  if (++other->asked == other->most) *end = 1;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus cg_add_twice(void *twice_, double *sums, int n, SpmvExec *exec)
+{
+  CgTwice *twice = twice_;
+
+  twice->calls++;
+  twice->sums += n;
+  return spmv_convert(n, 2, SPMV_F64, sums, SPMV_F64, sums, exec);
+}
+
+SpmvStatus cg_count_calls(void *calls, const void *p, void *w, SpmvExec *exec)
+{
+  (void)p;
+  (void)w;
+  (void)exec;
+  if (calls) ++*(int *)calls;
+  return SPMV_SUCCESS;
+}
 
 SpmvStatus cg_failing_product(void *failing, const void *p, void *w, SpmvExec *exec)
 {

@@ -94,15 +94,6 @@ static Counts codsell_conversion(void)
 
 /* ---- solvers ---- */
 
-static SpmvStatus alone(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  (void)ctx;
-  (void)sums;
-  (void)n;
-  (void)exec;
-  return SPMV_SUCCESS;
-}
-
 /* A run of so many iterations in one chunk */
 static Counts cg_run(SpmvCgMode mode, int64_t iterations, const SpmvProcesses *processes)
 {
@@ -132,7 +123,7 @@ static Counts cg_run(SpmvCgMode mode, int64_t iterations, const SpmvProcesses *p
 static Counts cg_iteration(void) { return difference(cg_run(SPMV_CG_CHUNK, 4, NULL), cg_run(SPMV_CG_CHUNK, 3, NULL)); }
 static Counts cg_iteration_of_processes(void)
 {
-  const SpmvProcesses many = {.add = alone};
+  const SpmvProcesses many = {.add = cg_add_alone};
   return difference(cg_run(SPMV_CG_CHUNK, 4, &many), cg_run(SPMV_CG_CHUNK, 3, &many));
 }
 static Counts cg_persistent_iteration(void)

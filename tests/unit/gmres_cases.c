@@ -71,17 +71,9 @@ static void operate(const Book *k, const double *r, double *z)
   }
 }
 
-static double dot(int n, const double *x, const double *y)
-{
-  double sum = 0;
-
-  for (int i = 0; i < n; i++) sum += x[i] * y[i];
-  return sum;
-}
-
 static double normalize(int n, double *x)
 {
-  const double norm = sqrt(dot(n, x, x));
+  const double norm = sqrt(cg_dot(n, x, x));
 
   for (int i = 0; i < n && norm > 0; i++) x[i] /= norm;
   return norm;
@@ -106,14 +98,14 @@ static double orthogonalize(const Book *k, int it)
 
   for (int j = 0; j <= it; j++) h[j] = 0;
   for (int pass = 0; pass < 2; pass++) {
-    for (int j = 0; j <= it; j++) k->y[j] = dot(k->n, w, k->v + j * k->n);
+    for (int j = 0; j <= it; j++) k->y[j] = cg_dot(k->n, w, k->v + j * k->n);
     for (int j = 0; j <= it; j++) {
       for (int i = 0; i < k->n; i++) w[i] -= k->y[j] * k->v[j * k->n + i];
       h[j] += k->y[j];
       lost += k->y[j] * k->y[j];
     }
     if (k->u->refine == SPMV_GMRES_REFINE_NEVER) break;
-    if (k->u->refine == SPMV_GMRES_REFINE_IF_NEEDED && sqrt(dot(k->n, w, w)) >= sqrt(lost)) break;
+    if (k->u->refine == SPMV_GMRES_REFINE_IF_NEEDED && sqrt(cg_dot(k->n, w, w)) >= sqrt(lost)) break;
   }
   return normalize(k->n, w);
 }
@@ -221,10 +213,11 @@ void gmres_engine_open_by(GmresEngine *e, const CgMatrix *a, const GmresSetup *u
   o.apply          = spmv_operator_product;
   o.apply_ctx      = &e->matrix.product;
   o.breakdown      = u->breakdown;
-  o.processes      = u->processes;
-  o.history        = CG_HISTORY;
-  o.chunk          = u->chunk;
-  e->status        = spmv_gmres_create(&o, &e->exec, &e->gmres);
+  if (u->happy > 0) o.happy = u->happy;
+  o.processes = u->processes;
+  o.history   = CG_HISTORY;
+  o.chunk     = u->chunk;
+  e->status   = spmv_gmres_create(&o, &e->exec, &e->gmres);
 }
 
 void gmres_engine_open(GmresEngine *e, const CgMatrix *a, const GmresSetup *u, Hooks *hooks)

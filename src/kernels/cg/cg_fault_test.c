@@ -44,20 +44,12 @@ UNIT_TEST(cg_passes_on_that_a_product_fails)
   CgMatrix a = cg_matrix(0);
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
-    CgSetup       u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 0);
-    SpmvCgOptions o;
-    CgEngine      e;
-    cg_engine_open(&e, &a, &u, NULL);
+    CgSetup        u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 0);
+    CgEngine       e;
     FailingProduct f = {&e.product, 0, 3};
-    spmv_cg_destroy(&e.cg);
-    spmv_cg_options_init(&o);
-    o.rows        = a.pattern.rows;
-    o.mode        = (SpmvCgMode)mode;
-    o.product     = cg_failing_product;
-    o.product_ctx = &f;
-    o.history     = CG_HISTORY;
-    o.chunk       = 5;
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &e.exec, &e.cg));
+    u.chunk          = 5;
+    cg_engine_open_by(&e, &a, &u, NULL, cg_failing_product, &f);
+    UNIT_EQUAL(SPMV_SUCCESS, e.status);
     CgOutcome got = cg_engine_solve(&e);
     UNIT_EQUAL(SPMV_ERR_DEVICE, got.status);
     UNIT_CONTAINS("on purpose", e.exec.message);
@@ -69,15 +61,6 @@ UNIT_TEST(cg_passes_on_that_a_product_fails)
     cg_engine_close(&e);
   }
   cg_matrix_free(&a);
-}
-
-static SpmvStatus no_product(void *ctx, const void *p, void *w, SpmvExec *exec)
-{
-  (void)ctx;
-  (void)p;
-  (void)w;
-  (void)exec;
-  return SPMV_SUCCESS;
 }
 
 UNIT_TEST(cg_of_no_rows_ends_at_once)
@@ -92,7 +75,7 @@ UNIT_TEST(cg_of_no_rows_ends_at_once)
     spmv_exec_init(&exec, SPMV_DEVICE);
     spmv_cg_options_init(&o);
     o.mode    = (SpmvCgMode)mode;
-    o.product = no_product;
+    o.product = cg_count_calls;
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, SPMV_CG_PRECONDITIONED, &exec));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &test, &result, &exec));
@@ -102,15 +85,6 @@ UNIT_TEST(cg_of_no_rows_ends_at_once)
     UNIT_EQUAL(1, result.iterations);
     spmv_cg_destroy(&cg);
   }
-}
-
-static SpmvStatus no_sums(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  (void)ctx;
-  (void)sums;
-  (void)n;
-  (void)exec;
-  return SPMV_SUCCESS;
 }
 
 UNIT_TEST(cg_refuses_options_that_make_no_sense)
@@ -137,7 +111,7 @@ UNIT_TEST(cg_refuses_options_that_make_no_sense)
   exec.space = SPMV_DEVICE;
   o.mode     = SPMV_CG_GRAPH;
   if (spmv_device_count(NULL) == 0) UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
-  o.processes = &(SpmvProcesses){.add = no_sums};
+  o.processes = &(SpmvProcesses){.add = cg_add_alone};
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("use chunks", exec.message);
 }

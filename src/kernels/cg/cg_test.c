@@ -25,7 +25,6 @@ static void check_alike(const CgMatrix *a, const CgOutcome *got, const CgOutcome
 {
   const int64_t n =
       got->result.completed < expected->result.completed ? got->result.completed : expected->result.completed;
-  double largest = 0;
 
   unit_check(got->status == SPMV_SUCCESS, a->name, __LINE__, "the solve fails");
   unit_check(distance(got->result.completed, expected->result.completed) <= 1, a->name, __LINE__,
@@ -34,9 +33,7 @@ static void check_alike(const CgMatrix *a, const CgOutcome *got, const CgOutcome
     if (!unit_check(fabs(got->norms[i] - expected->norms[i]) <= tolerance * (expected->norms[i] + 0.1 * got->norms[0]),
                     a->name, __LINE__, "a norm differs"))
       break;
-  for (int64_t i = 0; i < a->pattern.rows; i++) largest = fmax(largest, fabs(expected->x[i]));
-  for (int64_t i = 0; i < a->pattern.rows; i++)
-    if (!unit_check(fabs(got->x[i] - expected->x[i]) <= tolerance * largest, a->name, __LINE__, "x differs")) break;
+  cg_check_x(a, got->x, expected->x, tolerance);
 }
 
 static void check_against_textbook(const CgMatrix *a, const CgSetup *u)
@@ -306,18 +303,10 @@ UNIT_TEST(cg_solves_again_with_other_values_and_the_same_graph)
   }
 }
 
-/* Simulates two processes with the same rows: sums are doubled, so only the norms change. ctx counts calls. It
-   only enqueues. */
-static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  ++*(int *)ctx;
-  return spmv_convert(n, 2, SPMV_F64, sums, SPMV_F64, sums, exec);
-}
-
 UNIT_TEST(cg_lets_its_caller_add_the_sums)
 {
-  int                 calls;
-  const SpmvProcesses two = {.ctx = &calls, .enqueues = 1, .add = twice};
+  CgTwice             twice;
+  const SpmvProcesses two = {.ctx = &twice, .enqueues = 1, .add = cg_add_twice};
   CgMatrix            a   = cg_matrix(0);
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode() && mode <= SPMV_CG_GRAPH; mode++) {
@@ -325,14 +314,15 @@ UNIT_TEST(cg_lets_its_caller_add_the_sums)
     CgOutcome single = cg_solve(&a, &u);
     u.processes      = &two;
     u.chunk          = 1;
-    calls            = 0;
+    twice            = (CgTwice){0, 0};
     u.rtol *= sqrt(2); /* the test's tolerance is made of the norm of one process */
     CgOutcome both = cg_solve(&a, &u);
     UNIT_EQUAL(single.result.reason, both.result.reason);
     UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
     /* chunks have the length of the option for any number of rows, because all processes must enqueue the same */
-    if (mode == SPMV_CG_GRAPH) UNIT_EQUAL(1 + 2, calls); /* one for iteration 0, two while an iteration is captured */
-    else UNIT_CHECK(calls > 2 * both.result.completed && calls <= 1 + 2 * (both.result.completed + 2));
+    if (mode == SPMV_CG_GRAPH)
+      UNIT_EQUAL(1 + 2, twice.calls); /* one for iteration 0, two while an iteration is captured */
+    else UNIT_CHECK(twice.calls > 2 * both.result.completed && twice.calls <= 1 + 2 * (both.result.completed + 2));
     for (int i = 1; i < both.result.completed && i < single.result.completed; i++)
       UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-12 * both.norms[0]);
     cg_outcome_free(&single);
@@ -348,15 +338,6 @@ static SpmvStatus of_another(void *ctx, double *sums, int n, SpmvExec *exec)
 
   (void)ctx;
   return spmv_copy(sums, exec->space, ones, SPMV_HOST, n * (int64_t)sizeof *sums, exec);
-}
-
-static SpmvStatus count_call(void *ctx, const void *from, void *to, SpmvExec *exec)
-{
-  (void)from;
-  (void)to;
-  (void)exec;
-  ++*(int *)ctx;
-  return SPMV_SUCCESS;
 }
 
 /* The function of a preconditioner may exchange with other processes, which wait for one that does not call it */
@@ -377,9 +358,9 @@ UNIT_TEST(cg_without_rows_calls_its_function)
   o.rows           = 0;
   o.mode           = SPMV_CG_CHUNK;
   o.preconditioner = SPMV_PC_FUNCTION;
-  o.product        = count_call;
+  o.product        = cg_count_calls;
   o.product_ctx    = &multiplied;
-  o.apply          = count_call;
+  o.apply          = cg_count_calls;
   o.apply_ctx      = &called;
   o.processes      = &many;
   o.chunk          = 1;
@@ -392,38 +373,14 @@ UNIT_TEST(cg_without_rows_calls_its_function)
   spmv_cg_destroy(&cg);
 }
 
-/* A simulated second process: it ends when it has been asked `most` times, or when this one does */
-typedef struct {
-  int asked, most, ends;
-} Other;
-
-static SpmvStatus alone(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  (void)ctx;
-  (void)sums;
-  (void)n;
-  (void)exec;
-  return SPMV_SUCCESS;
-}
-
-static SpmvStatus agree(void *ctx, int *end, SpmvExec *exec)
-{
-  Other *other = ctx;
-
-  (void)exec;
-  other->ends += *end;
-  if (++other->asked == other->most) *end = 1;
-  return SPMV_SUCCESS;
-}
-
 UNIT_TEST(cg_ends_when_all_processes_do)
 {
   CgMatrix a = cg_matrix(0);
 
   for (int most = 0; most < 4 && last_mode() >= SPMV_CG_CHUNK; most += 3) {
     CgSetup             u     = cg_setup(SPMV_CG_CHUNK, SPMV_CG_PRECONDITIONED, 1);
-    Other               other = {.most = most};
-    const SpmvProcesses many  = {.ctx = &other, .add = alone, .agree = agree};
+    CgOther             other = {.most = most};
+    const SpmvProcesses many  = {.ctx = &other, .add = cg_add_alone, .agree = cg_agree};
     CgEngine            e;
 
     u.processes = &many;
@@ -444,7 +401,7 @@ UNIT_TEST(cg_ends_when_all_processes_do)
 /* Another process dies while the device makes no progress: the host notices, and stops waiting */
 static SpmvStatus look(void *ctx, double waited, SpmvExec *exec)
 {
-  Other *other = ctx;
+  CgOther *other = ctx;
 
   UNIT_CHECK(waited > 0);
   if (++other->asked < other->most) return SPMV_SUCCESS;
@@ -455,8 +412,8 @@ UNIT_TEST(cg_does_not_wait_for_the_dead)
 {
   CgMatrix            a     = cg_matrix(0);
   CgSetup             u     = cg_setup(SPMV_CG_GRAPH, SPMV_CG_PRECONDITIONED, 1);
-  Other               other = {.most = 3};
-  const SpmvProcesses many  = {.ctx = &other, .enqueues = 1, .add = alone, .alive = look};
+  CgOther             other = {.most = 3};
+  const SpmvProcesses many  = {.ctx = &other, .enqueues = 1, .add = cg_add_alone, .alive = look};
   CgEngine            e;
 
   u.processes = &many;
@@ -485,21 +442,13 @@ UNIT_TEST(cg_keeps_the_last_norms)
   CgSetup       u   = cg_setup(SPMV_CG_CHUNK, SPMV_CG_PRECONDITIONED, 0);
   CgOutcome     all = cg_solve(&a, &u);
   const int64_t n   = all.result.completed;
-  SpmvCgOptions o;
   CgEngine      e;
   double        kept[8];
 
+  u.history = 5;
   cg_engine_open(&e, &a, &u, NULL);
-  CgOutcome again = cg_engine_solve(&e); /* puts x, r and M in place */
-  spmv_cg_destroy(&e.cg);
-  spmv_cg_options_init(&o);
-  o.rows        = a.pattern.rows;
-  o.product     = spmv_operator_product;
-  o.product_ctx = &e.product;
-  o.history     = 5;
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &e.exec, &e.cg));
-  cg_outcome_free(&again);
-  again = cg_engine_solve(&e);
+  UNIT_EQUAL(SPMV_SUCCESS, e.status);
+  CgOutcome again = cg_engine_solve(&e);
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, again.status); /* it asks for all norms */
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_history(e.cg, n - 4, 5, kept, &e.exec));
   UNIT_CHECK(!memcmp(kept, all.norms + n - 4, 5 * sizeof *kept));

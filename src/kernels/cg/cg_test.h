@@ -32,6 +32,7 @@ typedef struct {
   int64_t              min_iterations, max_iterations, check_after;
   int64_t              step; /* iterations of each call */
   int                  max_is_success, chunk, own_stream;
+  int64_t              history; /* norms that the solver keeps; 0: CG_HISTORY */
   const SpmvProcesses *processes;
   const double        *m; /* a diagonal preconditioner to use instead of the inverse of the diagonal */
 } CgSetup;
@@ -50,7 +51,12 @@ void cg_outcome_free(CgOutcome *);
 /* The textbook method with the tests of KSPSolve_CG(), in double precision */
 CgOutcome cg_textbook(const CgMatrix *, const CgSetup *);
 
-/* Its parts, in double precision: M with blocks of `block` rows (0: none), z = M r, w = A p */
+/* x equals that of another implementation, up to `tolerance` times its largest entry */
+void cg_check_x(const CgMatrix *, const double *got, const double *expected, double tolerance);
+
+/* Parts of the textbook method, in double precision: scalar product, norm of r or z = M r, M with blocks of `block` rows (0: none), z = M r, w = A p */
+double  cg_dot(int n, const double *x, const double *y);
+double  cg_norm(SpmvCgNorm, int n, const double *r, const double *z);
 double *cg_preconditioner(const CgMatrix *, int block);
 void    cg_apply(const double *m, int block, int n, const double *r, double *z);
 void    cg_multiply(const CgMatrix *, const double *p, double *w);
@@ -69,6 +75,8 @@ typedef struct {
   SpmvStatus      status; /* of spmv_cg_create() */
 } CgEngine;
 void cg_engine_open(CgEngine *, const CgMatrix *, const CgSetup *, Hooks *);
+/* cg_engine_open() with another product, whose context is ctx */
+void cg_engine_open_by(CgEngine *, const CgMatrix *, const CgSetup *, Hooks *, SpmvApply, void *ctx);
 void cg_engine_close(CgEngine *);
 /* The values of the matrix have changed */
 void      cg_engine_renew(CgEngine *);
@@ -84,6 +92,25 @@ CgOutcome cg_engine_refine(CgEngine *, double drop, int restart, int *correction
 
 /* Opens, solves and closes */
 CgOutcome cg_solve(const CgMatrix *, const CgSetup *);
+
+/* ---- functions of the caller of a solver ---- */
+
+/* A simulated second process, which adds 0 to all sums, or fails to. It ends when it has been asked `most` times, or when
+   this process does. The ctx of cg_add_alone() may be NULL. */
+typedef struct {
+  int asked, most, ends, fails;
+} CgOther;
+SpmvStatus cg_add_alone(void *other, double *sums, int n, SpmvExec *exec);
+SpmvStatus cg_agree(void *other, int *end, SpmvExec *exec);
+
+/* Simulates two processes with the same rows: sums are doubled, so only the norms change. It only enqueues. */
+typedef struct {
+  int calls, sums;
+} CgTwice;
+SpmvStatus cg_add_twice(void *twice, double *sums, int n, SpmvExec *exec);
+
+/* A product that does nothing; calls points to an int, or is NULL */
+SpmvStatus cg_count_calls(void *calls, const void *p, void *w, SpmvExec *exec);
 
 /* A product by a plan that fails in its n-th call */
 typedef struct {

@@ -1,9 +1,9 @@
 /* Tests of conjugate gradients with a function as preconditioner: a cycle, against a textbook implementation, and a
    diagonal, against SPMV_PC_DIAGONAL. They are skipped without a device. */
+#include "cg/cg_test.h"
 #include "cycle_test.h"
 #include "unit.h"
 #include <math.h>
-#include <spmv_cg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +24,6 @@ typedef struct {
 
 static Outcome outcome(const CycleCase *c) { return (Outcome){.x = calloc((size_t)cycle_rows(c) + 1, sizeof(double))}; }
 
-static double dot(int n, const double *x, const double *y)
-{
-  double sum = 0;
-
-  for (int i = 0; i < n; i++) sum += x[i] * y[i];
-  return sum;
-}
-
-static double norm_of(SpmvCgNorm norm, int n, const double *r, const double *z)
-{
-  if (norm == SPMV_CG_NORM_NONE) return 0;
-  if (norm == SPMV_CG_NATURAL) return sqrt(fabs(dot(n, r, z)));
-  return norm == SPMV_CG_PRECONDITIONED ? sqrt(dot(n, z, z)) : sqrt(dot(n, r, r));
-}
-
 /* The textbook method with the textbook cycle */
 static Outcome textbook(const CycleCase *c, SpmvCgNorm norm, double rtol)
 {
@@ -49,19 +34,19 @@ static Outcome textbook(const CycleCase *c, SpmvCgNorm norm, double rtol)
 
   memcpy(r, c->b, (size_t)n * sizeof *r);
   cycle_textbook(c, r, z);
-  o.norm[0] = norm_of(norm, n, r, z);
+  o.norm[0] = cg_norm(norm, n, r, z);
   while (*done < most && (*done == 0 || norm == SPMV_CG_NORM_NONE || o.norm[*done] > rtol * o.norm[0])) {
-    const double rz = dot(n, r, z);
+    const double rz = cg_dot(n, r, z);
     for (int i = 0; i < n; i++) p[i] = *done ? z[i] + rz / before * p[i] : z[i];
     before = rz;
     cycle_finest(c, p, w);
-    const double alpha = rz / dot(n, p, w);
+    const double alpha = rz / cg_dot(n, p, w);
     for (int i = 0; i < n; i++) {
       o.x[i] += alpha * p[i];
       r[i] -= alpha * w[i];
     }
     cycle_textbook(c, r, z);
-    o.norm[++*done] = norm_of(norm, n, r, z);
+    o.norm[++*done] = cg_norm(norm, n, r, z);
   }
   free(r);
   return o;

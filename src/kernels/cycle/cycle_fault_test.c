@@ -182,132 +182,82 @@ UNIT_TEST(cycle_passes_on_that_its_function_fails)
 
 /* ---- arguments ---- */
 
-static void no_levels(SpmvCycleOptions *o, SpmvCycleLevel *l)
+/* Options, and levels that they refer to */
+typedef struct {
+  SpmvCycleOptions o;
+  SpmvCycleLevel   l[SPMV_CYCLE_LEVELS];
+} Wrong;
+
+static void restore(Wrong *w, const CycleEngine *e)
 {
-  (void)l;
-  o->levels = 0;
-}
-static void many_levels(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)l;
-  o->levels = SPMV_CYCLE_LEVELS + 1;
-}
-static void no_cycles(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)l;
-  o->cycles = 0;
-}
-static void no_type(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)l;
-  o->scalar_type = (SpmvScalar)2;
-}
-static void other_type(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)l;
-  o->scalar_type = SPMV_F32;
-}
-static void no_array_of_levels(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)l;
-  o->level = NULL;
-}
-static void no_coarsest(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)l;
-  o->inverse = NULL;
-}
-static void two_coarsest(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)l;
-  o->coarse = failing_function;
-}
-static void negative_rows(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[0].rows = -1;
-}
-static void no_matrix(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[1].matrix.plan = NULL;
-}
-static void other_rows(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[2].rows++;
-}
-static void not_transposed(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[3].restriction.transposed = 0;
-}
-static void also_transposed(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[3].interpolation.transposed = 1;
-}
-static void no_visits(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[2].visits = 0;
-}
-static void many_visits(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  for (int i = 1; i <= 3; i++) l[i].visits = INT_MAX;
-}
-static void negative_steps(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[3].down.steps = -1;
-}
-static void no_steps(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[3].up.step = NULL;
-}
-static void no_m(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[1].up.values = NULL;
-}
-static void function_as_m(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[1].down.kind = SPMV_PC_FUNCTION;
-}
-static void odd_blocks(SpmvCycleOptions *o, SpmvCycleLevel *l)
-{
-  (void)o;
-  l[3].down.kind       = SPMV_PC_BLOCKS;
-  l[3].down.block_size = 3; /* 17 rows */
+  w->o = e->options;
+  memcpy(w->l, e->level, sizeof w->l);
+  w->o.level = w->l;
 }
 
-/* Invalid options, and text of the message */
-static const struct {
-  const char *text;
-  void (*spoil)(SpmvCycleOptions *, SpmvCycleLevel *);
-} wrong[] = {{"0 levels, which must be 1 to 16", no_levels},
-             {"17 levels, which must be 1 to 16", many_levels},
-             {"array of levels is NULL", no_array_of_levels},
-             {"0 cycles a call", no_cycles},
-             {"scalar type", no_type},
-             {"scalar type", other_type},
-             {"has neither, but needs either an inverse or a function", no_coarsest},
-             {"has both, but needs either an inverse or a function", two_coarsest},
-             {"level 0: -1 rows", negative_rows},
-             {"level 1: the plan of the matrix", no_matrix},
-             {"level 2: the plan of the matrix", other_rows},
-             {"level 3: the plan of the restriction", not_transposed},
-             {"level 3: the plan of the interpolation", also_transposed},
-             {"level 2: 0 visits", no_visits},
-             {"visits of the coarsest level", many_visits},
-             {"level 3: -1 steps", negative_steps},
-             {"level 3: the array of factors of the 2 steps after the correction is NULL", no_steps},
-             {"level 1: the values of M of the smoother after the correction are NULL", no_m},
-             {"level 1: M of the smoother before the correction is of kind", function_as_m},
-             {"17 rows in blocks of 3, which must be 2 to", odd_blocks}};
+/* The options must be refused with this text in the message; restores them for the next case */
+static void refuses(Wrong *w, CycleEngine *e, const char *text)
+{
+  UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_create(&w->o, &e->exec, &e->cycle));
+  UNIT_CONTAINS(text, e->exec.message);
+  UNIT_CHECK(e->cycle == NULL && hooks_clean(&e->hooks));
+  restore(w, e);
+}
+
+static void refuse_options(CycleEngine *e)
+{
+  Wrong w;
+
+  restore(&w, e);
+  w.o.levels = 0;
+  refuses(&w, e, "0 levels, which must be 1 to 16");
+  w.o.levels = SPMV_CYCLE_LEVELS + 1;
+  refuses(&w, e, "17 levels, which must be 1 to 16");
+  w.o.level = NULL;
+  refuses(&w, e, "array of levels is NULL");
+  w.o.cycles = 0;
+  refuses(&w, e, "0 cycles a call");
+  w.o.scalar_type = (SpmvScalar)2;
+  refuses(&w, e, "scalar type");
+  w.o.scalar_type = SPMV_F32;
+  refuses(&w, e, "scalar type");
+  w.o.inverse = NULL;
+  refuses(&w, e, "has neither, but needs either an inverse or a function");
+  w.o.coarse = failing_function;
+  refuses(&w, e, "has both, but needs either an inverse or a function");
+}
+
+static void refuse_levels(CycleEngine *e)
+{
+  Wrong w;
+
+  restore(&w, e);
+  w.l[0].rows = -1;
+  refuses(&w, e, "level 0: -1 rows");
+  w.l[1].matrix.plan = NULL;
+  refuses(&w, e, "level 1: the plan of the matrix");
+  w.l[2].rows++;
+  refuses(&w, e, "level 2: the plan of the matrix");
+  w.l[3].restriction.transposed = 0;
+  refuses(&w, e, "level 3: the plan of the restriction");
+  w.l[3].interpolation.transposed = 1;
+  refuses(&w, e, "level 3: the plan of the interpolation");
+  w.l[2].visits = 0;
+  refuses(&w, e, "level 2: 0 visits");
+  for (int i = 1; i <= 3; i++) w.l[i].visits = INT_MAX;
+  refuses(&w, e, "visits of the coarsest level");
+  w.l[3].down.steps = -1;
+  refuses(&w, e, "level 3: -1 steps");
+  w.l[3].up.step = NULL;
+  refuses(&w, e, "level 3: the array of factors of the 2 steps after the correction is NULL");
+  w.l[1].up.values = NULL;
+  refuses(&w, e, "level 1: the values of M of the smoother after the correction are NULL");
+  w.l[1].down.kind = SPMV_PC_FUNCTION;
+  refuses(&w, e, "level 1: M of the smoother before the correction is of kind");
+  w.l[3].down.kind       = SPMV_PC_BLOCKS;
+  w.l[3].down.block_size = 3; /* 17 rows */
+  refuses(&w, e, "17 rows in blocks of 3, which must be 2 to");
+}
 
 UNIT_TEST(cycle_refuses_what_makes_no_sense)
 {
@@ -317,16 +267,8 @@ UNIT_TEST(cycle_refuses_what_makes_no_sense)
   CycleEngine      e;
 
   cycle_engine_prepare(&e, &c);
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    SpmvCycleOptions o = e.options;
-    SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
-    memcpy(level, e.level, sizeof level);
-    o.level = level;
-    wrong[i].spoil(&o, level);
-    UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_create(&o, &e.exec, &e.cycle));
-    UNIT_CONTAINS(wrong[i].text, e.exec.message);
-    UNIT_CHECK(e.cycle == NULL && hooks_clean(&e.hooks));
-  }
+  refuse_options(&e);
+  refuse_levels(&e);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_cycle_create(&e.options, &e.exec, &e.cycle));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_cycle_apply(e.cycle, e.b, e.x, &e.exec));
   UNIT_CONTAINS("spmv_cycle_renew()", e.exec.message);

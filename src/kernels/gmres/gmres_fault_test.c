@@ -77,38 +77,14 @@ UNIT_TEST(gmres_passes_on_that_a_product_fails)
   cg_matrix_free(&a);
 }
 
-/* A simulated second process: it ends when it has been asked `most` times, or when this one does */
-typedef struct {
-  int asked, most, ends, fails;
-} Other;
-
-static SpmvStatus add_alone(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  Other *other = ctx;
-
-  (void)sums;
-  (void)n;
-  return other->fails ? spmv_fail(exec, SPMV_ERR_DEVICE, "the sum fails on purpose") : SPMV_SUCCESS;
-}
-
-static SpmvStatus agree(void *ctx, int *end, SpmvExec *exec)
-{
-  Other *other = ctx;
-
-  (void)exec;
-  other->ends += *end;
-  if (++other->asked == other->most) *end = 1;
-  return SPMV_SUCCESS;
-}
-
 UNIT_TEST(gmres_ends_when_all_processes_do)
 {
   CgMatrix a = gmres_matrix(0, GMRES_CONVECTION);
 
   for (int most = 0; most < 4 && last_mode() >= SPMV_GMRES_CHUNK; most += 3) {
     GmresSetup          u     = gmres_setup(SPMV_GMRES_CHUNK);
-    Other               other = {.most = most};
-    const SpmvProcesses many  = {.ctx = &other, .add = add_alone, .agree = agree};
+    CgOther             other = {.most = most};
+    const SpmvProcesses many  = {.ctx = &other, .add = cg_add_alone, .agree = cg_agree};
     GmresEngine         e;
 
     u.processes = &many;
@@ -130,15 +106,6 @@ UNIT_TEST(gmres_ends_when_all_processes_do)
   cg_matrix_free(&a);
 }
 
-static SpmvStatus no_product(void *ctx, const void *p, void *w, SpmvExec *exec)
-{
-  (void)ctx;
-  (void)p;
-  (void)w;
-  (void)exec;
-  return SPMV_SUCCESS;
-}
-
 UNIT_TEST(gmres_of_no_rows_ends_at_once)
 {
   const SpmvTest test = {.max_iterations = 10};
@@ -151,7 +118,7 @@ UNIT_TEST(gmres_of_no_rows_ends_at_once)
     spmv_exec_init(&exec, SPMV_DEVICE);
     spmv_gmres_options_init(&o);
     o.mode    = (SpmvGmresMode)mode;
-    o.product = no_product;
+    o.product = cg_count_calls;
     UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &exec, &g));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_start(g, NULL, NULL, NULL, 0, &exec));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_run(g, 100, &test, &result, &exec));
@@ -178,12 +145,12 @@ static void refuses(const SpmvGmresOptions *o, SpmvStatus status, const char *me
 
 UNIT_TEST(gmres_refuses_options_that_make_no_sense)
 {
-  const SpmvProcesses one = {.add = add_alone};
+  const SpmvProcesses one = {.add = cg_add_alone};
   SpmvGmresOptions    o;
 
   spmv_gmres_options_init(&o);
   refuses(&o, SPMV_ERR_ARGUMENT, "no product");
-  o.product = no_product;
+  o.product = cg_count_calls;
   o.rows    = 4;
   o.restart = 0;
   refuses(&o, SPMV_ERR_ARGUMENT, "must be 1 to 1000");
@@ -193,7 +160,7 @@ UNIT_TEST(gmres_refuses_options_that_make_no_sense)
   refuses(&o, SPMV_ERR_ARGUMENT, "4 rows in blocks of 3");
   o.preconditioner = SPMV_PC_FUNCTION;
   refuses(&o, SPMV_ERR_ARGUMENT, "no function");
-  o.apply = no_product;
+  o.apply = cg_count_calls;
   o.mode  = SPMV_GMRES_GRAPH;
   if (spmv_device_count(NULL) == 0) refuses(&o, SPMV_ERR_UNSUPPORTED, "on the device");
   o.apply_waits = 1;
@@ -220,7 +187,7 @@ UNIT_TEST(gmres_refuses_calls_that_make_no_sense)
   spmv_exec_init(&exec, SPMV_DEVICE);
   spmv_gmres_options_init(&o);
   o.rows    = 4;
-  o.product = no_product;
+  o.product = cg_count_calls;
   o.history = 2;
   UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &exec, &g));
   UNIT_EQUAL(SPMV_ERR_ARGUMENT, spmv_gmres_run(g, 1, &test, &result, &exec));

@@ -15,7 +15,6 @@ static void check_alike(const CgMatrix *a, const GmresOutcome *got, const GmresO
 {
   const int64_t n =
       got->result.iterations < expected->result.iterations ? got->result.iterations : expected->result.iterations;
-  double largest = 0;
 
   unit_check(got->status == SPMV_SUCCESS, a->name, __LINE__, "the solve fails");
   unit_check(distance(got->result.iterations, expected->result.iterations) <= 1, a->name, __LINE__,
@@ -24,9 +23,7 @@ static void check_alike(const CgMatrix *a, const GmresOutcome *got, const GmresO
     if (!unit_check(fabs(got->norms[i] - expected->norms[i]) <= tolerance * got->norms[0], a->name, __LINE__,
                     "a norm differs"))
       break;
-  for (int64_t i = 0; i < a->pattern.rows; i++) largest = fmax(largest, fabs(expected->x[i]));
-  for (int64_t i = 0; i < a->pattern.rows; i++)
-    if (!unit_check(fabs(got->x[i] - expected->x[i]) <= tolerance * largest, a->name, __LINE__, "x differs")) break;
+  cg_check_x(a, got->x, expected->x, tolerance);
 }
 
 static void check_against_textbook(const CgMatrix *a, const GmresSetup *u, int converges)
@@ -334,27 +331,15 @@ UNIT_TEST(gmres_ends_where_a_vector_is_less_than_the_tolerance_of_a_happy_breakd
 
   for (int mode = SPMV_GMRES_CHUNK; mode <= last_mode(); mode++)
     for (int untested = 0; untested < 2; untested++) {
-      GmresSetup       u = gmres_setup((SpmvGmresMode)mode);
-      SpmvGmresOptions o;
-      GmresEngine      e;
-      u.untested = untested;
-      gmres_engine_open(&e, &a, &u, NULL);
-      spmv_gmres_destroy(&e.gmres);
-      spmv_gmres_options_init(&o);
-      o.rows        = a.pattern.rows;
-      o.mode        = (SpmvGmresMode)mode;
-      o.happy       = 1e30; /* so that the bound relative to the residual decides */
-      o.history     = CG_HISTORY;
-      o.product     = spmv_operator_product;
-      o.product_ctx = &e.matrix.product;
-      UNIT_EQUAL(SPMV_SUCCESS, spmv_gmres_create(&o, &e.exec, &e.gmres));
+      GmresSetup u = gmres_setup((SpmvGmresMode)mode);
+      u.untested   = untested;
+      u.happy      = 1e30;                      /* so that the bound relative to the residual decides */
       for (int i = 0; i < 7; i++) a.b[i] = 0.1; /* of norm below 1, so that the new vector's norm is below the bound */
-      GmresOutcome small = gmres_engine_solve(&e);
+      GmresOutcome small = gmres_solve(&a, &u);
       UNIT_EQUAL(untested ? SPMV_BREAKDOWN : SPMV_RTOL, small.result.reason);
       UNIT_EQUAL(1, small.result.iterations);
       UNIT_CHECK(small.result.norm == 0);
       gmres_outcome_free(&small);
-      gmres_engine_close(&e);
     }
   cg_matrix_free(&a);
 }
@@ -464,18 +449,10 @@ UNIT_TEST(gmres_shows_the_solution_of_any_iteration)
   cg_matrix_free(&a);
 }
 
-/* Simulates two processes with the same rows: sums are doubled, so only the norms change. ctx counts sums. It only
-   enqueues. */
-static SpmvStatus twice(void *ctx, double *sums, int n, SpmvExec *exec)
-{
-  *(int *)ctx += n;
-  return spmv_convert(n, 2, SPMV_F64, sums, SPMV_F64, sums, exec);
-}
-
 UNIT_TEST(gmres_lets_its_caller_add_the_sums)
 {
-  int                 sums;
-  const SpmvProcesses two = {.ctx = &sums, .enqueues = 1, .add = twice};
+  CgTwice             twice;
+  const SpmvProcesses two = {.ctx = &twice, .enqueues = 1, .add = cg_add_twice};
   CgMatrix            a   = gmres_matrix(0, GMRES_CONVECTION);
 
   for (int mode = SPMV_GMRES_CHUNK; mode <= last_mode(); mode++)
@@ -489,11 +466,12 @@ UNIT_TEST(gmres_lets_its_caller_add_the_sums)
       GmresOutcome single = gmres_solve(&a, &u);
       u.processes         = &two;
       u.chunk             = 1;
-      sums                = 0;
+      twice               = (CgTwice){0, 0};
       GmresOutcome both   = gmres_solve(&a, &u);
       UNIT_EQUAL(single.result.reason, both.result.reason);
       UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
-      UNIT_CHECK(mode == SPMV_GMRES_GRAPH || sums > 2 * both.result.iterations); /* graphs call it in captures only */
+      UNIT_CHECK(mode == SPMV_GMRES_GRAPH ||
+                 twice.sums > 2 * both.result.iterations); /* graphs call it in captures only */
       for (int i = 0; i < both.result.iterations && i < single.result.iterations; i++)
         UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-9 * both.norms[0]);
       gmres_outcome_free(&single);

@@ -20,6 +20,7 @@ typedef struct {
   int                  function; /* the preconditioner is a product with the matrix itself */
   int                  guess;    /* the initial guess is not zero */
   double               rtol, absolute, divtol, breakdown;
+  double               happy;      /* 0: the default */
   int                  asks_first; /* the solver gives its first norm, then gets tolerances that are not relative */
   int64_t              min_iterations, max_iterations, check_after;
   int64_t              step; /* iterations of each call */
