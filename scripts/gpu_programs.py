@@ -276,21 +276,24 @@ def factors(run, ranks, seconds, kind, solvers, *matrices):
 
 
 def dolfinx_direct(run, seconds, how, package, *problems):
-    """dolfinx_direct.py by `run`, plainly, or plainly on as many processes as `how` says; all results are in one file. The BLAS of
-    DOLFINx's PETSc has no threads."""
-    file, ranks = run.out / "dolfinx_direct.json", int(how) if how.isdigit() else 1
+    """dolfinx_direct.py by `run`, plainly, or plainly on as many processes as `how` says; all results are in one file. By `run`, all
+    solves must be on the GPU. The BLAS of DOLFINx's PETSc has no threads."""
+    file, one, log = run.out / "dolfinx_direct.json", run.scratch / "one.json", run.scratch / "one.log"
     found = json.loads(run.text(file) or "[]")
     for problem in problems:
         name, cells = problem.split(":")
-        one = run.scratch / "one.json"
         one.unlink(missing_ok=True)
-        argv = [*(["mpiexec", "-n", how] if ranks > 1 else []), run.value("PYTHON"), *(["-m", "petscpack", "run"] if how == "run" else []),
+        argv = [*(["mpiexec", "-n", how] if how not in ("run", "1") else []), run.value("PYTHON"), *(["-m", "petscpack", "run"] if how == "run" else []),
                 run.part / "dolfinx_direct.py", name, cells, *(["--package", package] if package != "none" else []), "--json", one]
-        status = run.attempt(argv, int(seconds))
-        result = json.loads(run.text(one) or "null")
-        found.append({"how": how, "package": package, "problem": problem, "status": status, "result": result})
+        status = run.attempt(argv, int(seconds), log)
+        print(run.text(log).rstrip(), flush=True)
+        counted = re.search(r"solves with factors: (\d+) on the GPU, (\d+) by PETSc", run.text(log))
+        found.append({"how": how, "package": package, "problem": problem, "status": status, "on_gpu": int(counted[1]) if counted else 0,
+                      "result": json.loads(run.text(one) or "null")})
         if not run.dry:
             file.write_text(json.dumps(found, indent=1) + "\n")
+            if how == "run" and not (counted and int(counted[1]) and not int(counted[2])):
+                fail(run, f"{problem}: not all solves with factors on the GPU")
 
 
 # ---- two GPUs ----
