@@ -154,7 +154,8 @@ STEPS = [
         !factors 16 40 aij lu_mumps,cholesky_mumps stencil5:550 stencil5:852
         !factors 1 100 aij cholesky_mumps,lu_mumps stencil5:320 stencil5:852 stencil7:46 tet3_rcm:32
         !factors 16 150 aij cholesky_mumps,lu_mumps stencil7:67 tet3_rcm:46
-        !factors 1 150 aij cholesky_mumps stencil7:67 tet3_rcm:46"""),
+        !factors 1 100 aij cholesky_mumps,lu_mumps stencil7:67
+        !factors 1 300 aij cholesky_mumps tet3_rcm:46"""),
     Step("direct_gpu", "distro", 480, -20, "the matrices of direct_host on the GPU: CG with GAMG, then cuDSS (`CUDSS`) with 16 processes and with one", """
         !factors 1 40 aijrbp cgdevice_gamg,aggdevice_gamg tet3_rcm:21 stencil7:31 stencil5:173 stencil5:320 stencil7:46 tet3_rcm:32 stencil5:550 \
           stencil5:852 stencil7:67 tet3_rcm:46
