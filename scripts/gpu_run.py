@@ -221,7 +221,7 @@ def use_part(run):
 
 def probe(out, here):
     """Describes the machine; the status tells whether it has a GPU"""
-    step = BY_NAME["bench" if (here / "bin").is_dir() else "distro" if (here / "distro").is_dir() else "dolfinx"]
+    step = BY_NAME["bench" if (here / "bin").is_dir() else "distro" if (here / "distro/bin").is_dir() else "dolfinx"]
     use_part(Run(step, out, here))
     if step.part != "dolfinx":
         return subprocess.call(["spmv_bench", "--probe"])
