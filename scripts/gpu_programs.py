@@ -272,7 +272,8 @@ def factors(run, ranks, seconds, kind, solvers, *matrices):
         run.logged(["mpiexec", "-n", ranks, "solve_bench", "-matrix", matrix, *run.value("direct").split(), "-types", kind, "-solvers", solvers,
                     "-launcher", f"mpiexec -n {ranks}", "-options_left", "no", "-json", f"{part}.json"], int(seconds), Path(f"{part}.log"))
     files = [parts / "*.json"] if run.dry else sorted(parts.glob("*.json"))
-    table(run, "solve_table.py", *files, "--merge", run.out / f"{name}.json", "--details", run.out / f"{name}.md")
+    if files:
+        table(run, "solve_table.py", *files, "--merge", run.out / f"{name}.json", "--details", run.out / f"{name}.md")
 
 
 def dolfinx_direct(run, seconds, how, package, *problems):
