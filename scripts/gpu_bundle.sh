@@ -8,16 +8,18 @@
 # This is the part cuda. It also has lib/ucx: a UCX with CUDA instead of MPICH's own, for messages between two GPUs (bench/mpi).
 #
 # The part distro, in folder/distro, is the plugin with GPU code for the distribution's PETSc, which has no CUDA, with that
-# PETSc, its Open MPI and all libraries that the loader asks for.
+# PETSc, its Open MPI and all libraries that the loader asks for. Those have Netlib's BLAS; lib/openblas has OpenBLAS beside them.
 #
 # The part dolfinx, in folder/dolfinx, is the binary wheel of petscpack with the wheels of DOLFINx from PyPI, unpacked, and the
-# programs of examples/python. It needs Python 3.12, with numpy and setuptools, and a C compiler on the machine with the GPU.
+# programs of examples/python and bench/dolfinx. It needs Python 3.12, with numpy and setuptools, and a C compiler on the machine
+# with the GPU. cuDSS is not packed: unpack the wheel nvidia-cudss-cu13 into folder/dolfinx/site there.
 #
 # PARTS        parts to pack: cuda, distro, dolfinx, or several in quotes (cuda); each works without the others
 # WHEEL        the wheel for the part dolfinx; by default scripts/build_wheel.sh builds one with the variant for DOLFINx
 # BUILD_DIR    where to build (build-gpu; the part distro in build-gpu-distro)
 # CMAKE_ARGS   further arguments for CMake
 # DATA         files to include in folder/data (matrices, node graphs)
+# OPENBLAS     1: the part distro with lib/openblas, the BLAS of its steps, from the distribution's package; 0: without (1)
 # UCX          1: with lib/ucx, from the PyPI wheel libucx-cu13; 0: without (1)
 # UCX_VERSION  version of that wheel (1.20.1)
 # MAX_MIB      fails if folder.tar.xz is larger (60)    JOBS         parallel compilers (all cores)
@@ -103,7 +105,7 @@ copy_needed_libraries() {
       cp -L "$path" "$part/lib/$name"
     fi
   done < <(find "$part/bin" "$part/lib" -type f -not -path '*/mpich/*' -not -path '*/lib/ucx/*' \
-    -exec env LD_LIBRARY_PATH="$part/lib:$part/lib/mpich" ldd {} + 2>/dev/null |
+    -not -path '*/lib/openblas/*' -exec env LD_LIBRARY_PATH="$part/lib:$part/lib/mpich" ldd {} + 2>/dev/null |
     awk '$2 == "=>" { print $1, $3 }' | sort -u)
 }
 
@@ -182,11 +184,27 @@ fill_distro() {
   done
   cp -L "$mpi"/share/openmpi/help-*.txt "$part/share/openmpi/"
   copy_needed_libraries "$part"
+  if ((${OPENBLAS:-1})); then fill_openblas "$part"; fi
   say "distro petsc $(petsc_config --modversion)" >>"$bundle/MANIFEST"
 }
 
-# DOLFINx's PETSc is 3.25 with MPICH. tests/coverage runs with it, too. Leaves out files that the programs do not open: compilers and headers of MPI, slepc4py.
-# Does not strip symbols, because the libraries were patched after linking, and strip would break them.
+# MUMPS is ten times as fast with it as with Netlib's BLAS. Takes the package's files without installing it, because that would change
+# the BLAS of this machine.
+fill_openblas() {
+  local part=$1 cache=$deps/openblas
+  if [[ ! -f $cache/.complete ]]; then
+    mkdir -p "$cache"
+    (cd "$cache" && apt-get download -qq libopenblas0-pthread)
+    dpkg -x "$cache"/libopenblas0-pthread_*.deb "$cache/files"
+    touch "$cache/.complete"
+  fi
+  mkdir -p "$part/lib/openblas"
+  cp -L "$cache"/files/usr/lib/*/openblas-pthread/lib{blas.so.3,lapack.so.3,openblas.so.0} "$part/lib/openblas/"
+  say "openblas $(dpkg-deb -f "$cache"/libopenblas0-pthread_*.deb Version)" >>"$bundle/MANIFEST"
+}
+
+# DOLFINx's PETSc is 3.25 with MPICH. tests/coverage runs with it, too. Leaves out files that the programs do not open: compilers and headers of
+# MPI. Does not strip symbols, because the libraries were patched after linking, and strip would break them.
 fill_dolfinx() {
   local part=$bundle/dolfinx cache=$deps/dolfinx wheel=${WHEEL:-} file
   [[ -n $wheel ]] || wheel=$("$root/scripts/build_wheel.sh" --variants 3.25-mpich --out "$root/dist-wheel")
@@ -197,9 +215,11 @@ fill_dolfinx() {
   fi
   mkdir -p "$part/site" "$part/programs"
   for file in "$cache"/*.whl "$wheel"; do python3 -m zipfile -e "$file" "$part/site"; done
-  rm -rf "$part"/site/mpich-*.data/data/{bin,include,share} "$part"/site/mpich-*.data/data/lib/libmpi_abi* "$part"/site/slepc4py
+  rm -rf "$part"/site/mpich-*.data/data/{include,share} "$part"/site/mpich-*.data/data/lib/libmpi_abi*
+  find "$part"/site/mpich-*.data/data/bin -type f -not -name mpiexec -not -name hydra_pmi_proxy -delete
+  chmod +x "$part"/site/mpich-*.data/data/bin/*
   cp "$root"/examples/python/dolfinx_*.py "$part/programs/"
-  cp "$root/bench/dolfinx/dolfinx_run.py" "$part/"
+  cp "$root"/bench/dolfinx/dolfinx_{run,direct}.py "$part/"
   (cd "$root" && cp --parents tests/coverage/*.{py,json} tests/data/option_sets.json python/petscpack/_defaults.py "$part/")
   say "dolfinx $(basename "$wheel")" >>"$bundle/MANIFEST"
 }

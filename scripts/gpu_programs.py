@@ -255,6 +255,48 @@ def check_stokes(run, form, text):
         fail(run, f"{form}: not in single precision")
 
 
+# ---- factorizations ----
+
+
+def factors(run, ranks, seconds, kind, solvers, *matrices):
+    """solve_bench with factorizations, or with a rival of them, for each matrix; the results of a number of processes are in one file.
+    A matrix that takes longer than its seconds leaves the phases that it has reached. The processes share the cores: cuDSS orders
+    with the threads that are left for each; MUMPS and BLAS have none."""
+    name = f"{run.step.name}-{ranks}"
+    parts = run.out / f"{name}-parts"
+    os.environ["OMP_NUM_THREADS"] = str(max(len(os.sched_getaffinity(0)) // int(ranks), 1))
+    if not run.dry:
+        parts.mkdir(exist_ok=True)
+    for matrix in matrices:
+        part = parts / f"{matrix.replace(':', '-')}.{solvers.partition(',')[0]}"
+        run.logged(["mpiexec", "-n", ranks, "solve_bench", "-matrix", matrix, *run.value("direct").split(), "-types", kind, "-solvers", solvers,
+                    "-launcher", f"mpiexec -n {ranks}", "-options_left", "no", "-json", f"{part}.json"], int(seconds), Path(f"{part}.log"))
+    files = [parts / "*.json"] if run.dry else sorted(parts.glob("*.json"))
+    if files:
+        table(run, "solve_table.py", *files, "--merge", run.out / f"{name}.json", "--details", run.out / f"{name}.md")
+
+
+def dolfinx_direct(run, seconds, how, package, *problems):
+    """dolfinx_direct.py by `run`, plainly, or plainly on as many processes as `how` says; all results are in one file. By `run`, all
+    solves must be on the GPU. The BLAS of DOLFINx's PETSc has no threads."""
+    file, one, log = run.out / "dolfinx_direct.json", run.scratch / "one.json", run.scratch / "one.log"
+    found = json.loads(run.text(file) or "[]")
+    for problem in problems:
+        name, cells = problem.split(":")
+        one.unlink(missing_ok=True)
+        argv = [*(["mpiexec", "-n", how] if how not in ("run", "1") else []), run.value("PYTHON"), *(["-m", "petscpack", "run"] if how == "run" else []),
+                run.part / "dolfinx_direct.py", name, cells, *(["--package", package] if package != "none" else []), "--json", one]
+        status = run.attempt(argv, int(seconds), log)
+        print(run.text(log).rstrip(), flush=True)
+        counted = re.search(r"solves with factors: (\d+) on the GPU, (\d+) by PETSc", run.text(log))
+        found.append({"how": how, "package": package, "problem": problem, "status": status, "on_gpu": int(counted[1]) if counted else 0,
+                      "result": json.loads(run.text(one) or "null")})
+        if not run.dry:
+            file.write_text(json.dumps(found, indent=1) + "\n")
+            if how == "run" and not (counted and int(counted[1]) and not int(counted[2])):
+                fail(run, f"{problem}: not all solves with factors on the GPU")
+
+
 # ---- two GPUs ----
 
 

@@ -193,8 +193,8 @@ def folder_of(library, cuda):
 def library_path(part, cuda):
     """LD_LIBRARY_PATH for the programs of a part. The machine's own copies of the compiler's libraries come first, because its
     other programs may need newer ones."""
-    folders = [f"{part}/lib", f"{part}/lib/mpich", f"{cuda}/lib64", f"{cuda}/lib", *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-    command = f"find {part}/bin {part}/lib -type f -not -path '*/mpich/*' -not -path '*/lib/ucx/*' -exec ldd {{}} + 2>/dev/null"
+    folders = [*([f"{part}/lib/openblas"] if (part / "lib/openblas").is_dir() else []), f"{part}/lib", f"{part}/lib/mpich", f"{cuda}/lib64", f"{cuda}/lib", *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    command = f"find {part}/bin {part}/lib -type f -not -path '*/mpich/*' -not -path '*/lib/ucx/*' -not -path '*/lib/openblas/*' -exec ldd {{}} + 2>/dev/null"
     said = subprocess.run(["bash", "-c", command], env={**os.environ, "LD_LIBRARY_PATH": ":".join(folders)}, capture_output=True, text=True, check=False)
     for name in sorted(set(re.findall(r"^\s*(\S+) => not found", said.stdout, re.M))):
         folder = f"{part}/lib/compiler" if (part / "lib/compiler" / name).exists() else folder_of(name, cuda)
@@ -209,8 +209,9 @@ def use_part(run):
     part, cuda = run.part, setting("CUDA_HOME")
     if run.step.part == "dolfinx":  # its libraries find each other, and MPICH in the folder of its wheel; FFCx compiles forms into the cache
         path = [str(next((part / "site").glob("mpich-*.data/data/lib"))), f"{part}/site/dolfinx_solver/lib"]
-        path += filter(None, [os.environ.get("LD_LIBRARY_PATH")])
-        os.environ.update(PYTHONPATH=f"{part}/site", LD_LIBRARY_PATH=":".join(path), XDG_CACHE_HOME=f"{run.scratch}/cache")
+        path += [*filter(None, [os.environ.get("LD_LIBRARY_PATH")]), f"{cuda}/lib64", f"{cuda}/lib"]  # cuDSS needs cuBLAS
+        os.environ.update(PYTHONPATH=f"{part}/site", LD_LIBRARY_PATH=":".join(path), XDG_CACHE_HOME=f"{run.scratch}/cache", OPENBLAS_NUM_THREADS="1",
+                          PATH=":".join([*map(str, (part / "site").glob("mpich-*.data/data/bin")), os.environ["PATH"]]))
         return
     os.environ.update(LD_LIBRARY_PATH=library_path(part, cuda), PATH=f"{part}/bin:{os.environ['PATH']}:{cuda}/bin",
                       OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # BLAS threads of several ranks would compete for cores
@@ -220,7 +221,7 @@ def use_part(run):
 
 def probe(out, here):
     """Describes the machine; the status tells whether it has a GPU"""
-    step = BY_NAME["bench" if (here / "bin").is_dir() else "distro" if (here / "distro").is_dir() else "dolfinx"]
+    step = BY_NAME["bench" if (here / "bin").is_dir() else "distro" if (here / "distro/bin").is_dir() else "dolfinx"]
     use_part(Run(step, out, here))
     if step.part != "dolfinx":
         return subprocess.call(["spmv_bench", "--probe"])

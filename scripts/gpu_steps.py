@@ -146,10 +146,33 @@ STEPS = [
         solve_bench -matrix stencil5:320 $direct -json $out/direct-plane-102.json
         # without MUMPS, which takes three minutes for each factorization
         solve_bench -matrix tet3_rcm:32 $direct -solvers lu_cudss,cholesky_cudss -json $out/direct-elasticity-98.json"""),
+    Step("direct_host", "distro", 540, -20, "the rival of the step direct: MUMPS on 1 and 16 processes, with the BLAS of `distro/lib/openblas` if it is there", """
+        # from small to large; what a limit cuts off leaves the phases before it
+        !factors 16 30 aij lu_mumps,cholesky_mumps tet3_rcm:21 stencil7:31 stencil5:173
+        !factors 1 60 aij lu_mumps,cholesky_mumps stencil5:173 stencil7:31 tet3_rcm:21
+        !factors 16 60 aij lu_mumps,cholesky_mumps stencil5:320 stencil7:46 tet3_rcm:32
+        !factors 16 40 aij lu_mumps,cholesky_mumps stencil5:550 stencil5:852
+        !factors 1 100 aij cholesky_mumps,lu_mumps stencil5:320 stencil5:852 stencil7:46 tet3_rcm:32
+        !factors 16 150 aij cholesky_mumps,lu_mumps stencil7:67 tet3_rcm:46
+        !factors 1 100 aij cholesky_mumps,lu_mumps stencil7:67
+        !factors 1 300 aij cholesky_mumps tet3_rcm:46"""),
+    Step("direct_gpu", "distro", 480, -20, "the matrices of direct_host on the GPU: CG with GAMG, then cuDSS (`CUDSS`) with 16 processes and with one", """
+        !factors 1 40 aijrbp cgdevice_gamg,aggdevice_gamg tet3_rcm:21 stencil7:31 stencil5:173 stencil5:320 stencil7:46 tet3_rcm:32 stencil5:550 \
+          stencil5:852 stencil7:67 tet3_rcm:46
+        !factors 16 60 aij lu_cudss,cholesky_cudss tet3_rcm:21 stencil7:46 tet3_rcm:32 stencil5:852 stencil7:67 tet3_rcm:46
+        !factors 1 60 aij lu_cudss,cholesky_cudss tet3_rcm:21 stencil7:31 stencil5:173 stencil5:320 stencil7:46 tet3_rcm:32 stencil5:550 stencil5:852 \
+          stencil7:67 tet3_rcm:46"""),
     Step("dolfinx", "dolfinx", 570, -10, "the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared", """
         $PYTHON $part/dolfinx_run.py $part/programs $out/dolfinx.json $DOLFINX_ARGS"""),
+    Step("dolfinx_direct", "dolfinx", 570, -10, "LU in a program of DOLFINx, unchanged: by `run`, by MUMPS on one core and on 16 processes, and by PETSc", """
+        !dolfinx_direct 60 run none heat:32 elasticity:22 heat:45 elasticity:31
+        !dolfinx_direct 60 run mumps heat:32 elasticity:22 heat:45 elasticity:31
+        !dolfinx_direct 60 16 mumps heat:32 elasticity:22 heat:45 elasticity:31
+        !dolfinx_direct 100 1 mumps heat:32 elasticity:22 heat:45 elasticity:31
+        # PETSc's own LU, 36 thousand rows only
+        !dolfinx_direct 180 1 none heat:32 elasticity:22"""),
     Step("coverage", "dolfinx", 300, -10, "the settings of public programs by the binary wheel: right, and where each runs", """
-        $PYTHON $part/tests/coverage/coverage.py --python $PYTHON --folder $scratch/coverage --report $out/coverage.json"""),
+        $PYTHON $part/tests/coverage/coverage.py --python $PYTHON --folder $scratch/coverage --cudss $CUDSS --report $out/coverage.json"""),
     Step("auto", "cuda", 600, 300, "measures the choices of `aijauto` by petsc_bench; runs only if it is named", """
         !auto $AUTO_SPACE $AUTO_MATRICES"""),
 ]
@@ -208,12 +231,12 @@ SETTINGS = {
     "MPI_FUZZ": ("300", "random sequences"),
     "MPI_ARGS": ("", "further arguments for solve_bench"),
     "DOLFINX_ARGS": ("--cells 50 --newton-cells 41", "arguments for dolfinx_run.py"),
-    "PYTHON": ("python3", "a Python 3.12 for the steps `dolfinx` and `coverage`"),
+    "PYTHON": ("python3", "a Python 3.12 for the steps of the part dolfinx"),
     "AUTO_SPACE": ("gpu", "where `auto` measures: `gpu` or `host`"),
     "AUTO_MATRICES": ("circuit:1000000 edge_rcm:40 hex3:40 longrows:1000000 p1_random:60 p1_rcm:80 p2_rcm:30 p2tet3_rcm:20 powerlaw:300000 "
                       "stencil27:80 stencil5:1500 stencil7:120 stencil7:30 stencil9:1000 tet3_random:40 tet3_rcm:15 tet3_rcm:40",
                       "its matrices, besides the files `*.petsc` in `data/`"),
-    "CUDSS": ("auto", "the library of the step `direct`, as for `-petscpack_cudss`"),
+    "CUDSS": ("auto", "the library of the steps `direct`, `direct_gpu` and `coverage`, as for `-petscpack_cudss`"),
     "CUDA_HOME": ("/usr/local/cuda", "where the CUDA libraries are"),
 }
 

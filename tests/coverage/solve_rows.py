@@ -212,7 +212,11 @@ def main():
     for row in rows:
         try:
             results[row["row"]] = solve(row)
-        except PETSc.Error as error:
+        except (PETSc.Error, SystemError) as raised:
+            # some functions of slepc4py 3.25 return a value beside the error, of which Python makes a SystemError
+            error = raised if isinstance(raised, PETSc.Error) else raised.__cause__
+            if not isinstance(error, PETSc.Error):
+                raise
             results[row["row"]] = {"error": error.ierr, "text": str(error)[-400:]}
         gc.collect()  # a solver on grids refers to itself
     if PETSc.COMM_WORLD.rank == 0:
