@@ -260,11 +260,11 @@ def check_stokes(run, form, text):
 
 def factors(run, ranks, seconds, kind, solvers, *matrices):
     """solve_bench with factorizations, or with a rival of them, for each matrix; the results of a number of processes are in one file.
-    A matrix that takes longer than its seconds leaves the phases that it has reached. The processes share the cores: cuDSS orders
-    with the threads that are left for each; MUMPS and BLAS have none."""
+    A matrix that takes longer than its seconds leaves the phases that it has reached. cuDSS orders with the threads of all cores, of
+    which those of several processes are one's while the others wait; MUMPS and BLAS have none."""
     name = f"{run.step.name}-{ranks}"
     parts = run.out / f"{name}-parts"
-    os.environ["OMP_NUM_THREADS"] = str(max(len(os.sched_getaffinity(0)) // int(ranks), 1))
+    os.environ.pop("OMP_NUM_THREADS", None)
     if not run.dry:
         parts.mkdir(exist_ok=True)
     for matrix in matrices:

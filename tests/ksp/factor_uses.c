@@ -5,33 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LU of a matrix that is said to be symmetric or positive definite is LDL^T or Cholesky, until new values without that */
+/* LU of a matrix that is said to be positive definite, or to stay symmetric, is Cholesky or LDL^T; after new values without
+   the flag it is LU where the other triangle differs */
 PetscErrorCode FactorTestFlags(void)
 {
   static const struct {
     MatOption   flag;
-    const char *kind;
-  } rows[] = {{MAT_SYMMETRIC, "LDL^T"}, {MAT_SPD, "Cholesky"}};
+    PetscBool   stays;
+    const char *kinds[3];
+  } rows[] = {{MAT_SYMMETRIC, PETSC_FALSE, {"LU", "LU", "LU"}},
+              {MAT_SYMMETRIC, PETSC_TRUE, {"LDL^T", "LDL^T", "LDL^T"}},
+              {MAT_SPD, PETSC_FALSE, {"Cholesky", "LU", "LU"}}};
   MatCuDSSInfo info;
   PetscReal    error;
   Mat          A;
   KSP          ksp;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < 2; i++) {
-    PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "flag of %s", rows[i].kind));
+  for (int i = 0; i < 3; i++) {
+    PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "flag of %s", rows[i].kinds[0]));
     PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
     PetscCall(MatSetOption(A, rows[i].flag, PETSC_TRUE));
+    if (rows[i].stays) PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
     PetscCall(FactorSolver(KSPPREONLY, PCLU, NULL, A, &ksp));
-    for (int step = 0; step < 3; step++) { /* symmetric, not, symmetric but not said to be */
-      if (step) PetscCall(FactorFill(&FactorCases[step == 1 ? 2 : 0], step, N, A));
+    for (int step = 0; step < 3; step++) { /* symmetric, then not unless it stays so, then symmetric */
+      if (step) PetscCall(FactorFill(&FactorCases[step == 1 && !rows[i].stays ? 2 : 0], step, N, A));
       PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
       PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
       PetscCall(FactorInfo(ksp, &info));
       PetscCall(FactorCheck(info.on_device, info.reason));
-      PetscCall(
-          FactorCheck((PetscBool)(FactorCounted(0, 1) || !strcmp(info.kind, step ? "LU" : rows[i].kind)), info.kind));
-      PetscCall(FactorCheck(FactorCounted(info.symbolic, step ? 2 : 1), "another number of analyses"));
+      PetscCall(FactorCheck((PetscBool)(FactorCounted(0, 1) || !strcmp(info.kind, rows[i].kinds[step])), info.kind));
+      PetscCall(FactorCheck(FactorCounted(info.symbolic, strcmp(rows[i].kinds[0], rows[i].kinds[step]) ? 2 : 1),
+                            "another number of analyses"));
     }
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatDestroy(&A));

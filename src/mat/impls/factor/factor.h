@@ -59,10 +59,8 @@ PETSC_INTERN void           PetscPackReplacePackagesForget(void);
 PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
 
-/* factor_device.c. KindChoose: the kind of factorization that the flags of A allow now.
-   Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Solve: x = A^-1 b;
+/* factor_device.c. Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Solve: x = A^-1 b;
    status: a refusal, after which x is undefined */
-PETSC_INTERN PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSSolve(Mat_CuDSS *, PetscBool transposed, Vec b, Vec x, SpmvStatus *);
 

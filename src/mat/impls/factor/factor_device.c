@@ -2,21 +2,6 @@
 #include "factor.h"
 #include "sys/compat.h"
 
-/* LU of a matrix that is known to be positive definite or symmetric is the more expensive way to the same answer. PETSc
-   forgets both with new values, unless the program has said that they stay. */
-PetscErrorCode MatCuDSSKindChoose(Mat F, Mat A, Mat_CuDSS *s)
-{
-  PetscBool set, spd, known, symmetric;
-
-  PetscFunctionBegin;
-  PetscCall(MatIsSPDKnown(A, &set, &spd));
-  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-  if (set && spd) s->options.kind = SPMV_DIRECT_SPD;
-  else if (F->factortype != MAT_FACTOR_LU || (known && symmetric)) s->options.kind = SPMV_DIRECT_SYMMETRIC;
-  else s->options.kind = SPMV_DIRECT_GENERAL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode OrderGet(const Mat_CuDSS *s, int32_t **order)
 {
   const PetscInt *index;

@@ -99,21 +99,16 @@ static PetscErrorCode Stronger(Mat A, Mat_CuDSS *s, PetscBool lu, PetscBool ende
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Flags of the matrix that the kind relies on may have gone with the values of before. A factor of PCCHOLESKY does not read
-   the lower triangle, whatever the flags say. */
-static PetscErrorCode KindRenew(Mat F, Mat A, Mat whole, Mat_CuDSS *s)
+/* PETSc forgets that a matrix is positive definite with new values, unless the program has said that it stays so: then the
+   factor, of one triangle, is judged. One of PCCHOLESKY does not read the other triangle, whatever is known. */
+static PetscErrorCode FlagLook(Mat F, Mat A, Mat_CuDSS *s)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)F);
-  SpmvDirectKind before;
+  PetscBool set, spd;
 
   PetscFunctionBegin;
-  if (F->factortype != MAT_FACTOR_LU) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->several) PetscCallMPI(MPI_Bcast(&s->options.kind, sizeof s->options.kind, MPI_BYTE, 0, comm));
-  before = s->options.kind;
-  if (before == SPMV_DIRECT_GENERAL) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCuDSSKindChoose(F, A, s));
-  if (s->options.kind != SPMV_DIRECT_GENERAL) s->options.kind = before;
-  else PetscCall(MatCuDSSMakeWhole(F, whole, s));
+  PetscCall(MatIsSPDKnown(A, &set, &spd));
+  if (F->factortype == MAT_FACTOR_LU && s->options.kind != SPMV_DIRECT_GENERAL && !A->symmetry_eternal && !(set && spd))
+    s->judged = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,9 +146,8 @@ PetscErrorCode MatFactorNumeric_CuDSS(Mat F, Mat A, const MatFactorInfo *info)
   PetscCall(PetscObjectStateGet((PetscObject)A, &s->values));
   if (!s->host) {
     PetscCall(MatCuDSSWhole(A, MAT_REUSE_MATRIX, s, &whole));
-    PetscCall(KindRenew(F, A, whole, s));
-    if (whole && !s->why[0])
-      PetscCall(NumericOnDevice(whole, s, F->factortype == MAT_FACTOR_LU ? PETSC_TRUE : PETSC_FALSE));
+    PetscCall(FlagLook(F, A, s));
+    if (whole) PetscCall(NumericOnDevice(whole, s, F->factortype == MAT_FACTOR_LU ? PETSC_TRUE : PETSC_FALSE));
     PetscCall(MatCuDSSAgree(F, s));
     if (s->why[0]) PetscCall(MatCuDSSHostBody(F, A, s));
   }

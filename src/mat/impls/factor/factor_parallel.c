@@ -4,10 +4,12 @@
   depend on the number of processes. Also the conversion of matrices that are not AIJ.
 */
 #ifndef _GNU_SOURCE
-  #define _GNU_SOURCE /* for sched_setaffinity() */
+  #define _GNU_SOURCE /* for sched_setaffinity(), RTLD_DEFAULT */
 #endif
 #include "factor.h"
+#include <dlfcn.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 PetscErrorCode MatCuDSSForgetWhole(Mat_CuDSS *s)
@@ -53,12 +55,35 @@ PetscErrorCode MatCuDSSAgree(Mat F, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Threads that reorder may use the cores of all processes of this machine: those wait, and sleep meanwhile. How many
-   threads there are the process decides when it first makes some. */
+/* Threads that reorder may use the cores of all processes of this machine: those wait, and sleep meanwhile. OpenMP counts
+   cores when it is loaded, perhaps those to which mpiexec has bound this process. */
+static PetscErrorCode MakeWithCores(Mat whole, Mat_CuDSS *s, const cpu_set_t *mine, const cpu_set_t *all)
+{
+  int (*get)(void)     = NULL;
+  void (*set)(int)     = NULL;
+  void *const    found = getenv("OMP_NUM_THREADS") ? NULL : dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+  void *const    sets  = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+  PetscErrorCode error;
+  int            before = 0;
+
+  PetscFunctionBegin;
+  if (found && sets) {
+    memcpy(&get, &found, sizeof get); /* ISO C does not convert pointers to objects to pointers to functions */
+    memcpy(&set, &sets, sizeof set);
+    before = get();
+    set(CPU_COUNT(all));
+  }
+  (void)sched_setaffinity(0, sizeof *all, all);
+  error = MatCuDSSMake(whole, s);
+  (void)sched_setaffinity(0, sizeof *mine, mine);
+  if (set) set(before);
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatCuDSSMakeWhole(Mat F, Mat whole, Mat_CuDSS *s)
 {
-  const MPI_Comm comm  = PetscObjectComm((PetscObject)F);
-  PetscErrorCode error = PETSC_SUCCESS;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)F);
   cpu_set_t      mine, all;
   MPI_Comm       machine;
   MPI_Request    request;
@@ -74,12 +99,7 @@ PetscErrorCode MatCuDSSMakeWhole(Mat F, Mat whole, Mat_CuDSS *s)
   PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
   PetscCallMPI(MPI_Allreduce(&mine, &all, sizeof all, MPI_BYTE, MPI_BOR, machine));
   PetscCallMPI(MPI_Comm_free(&machine));
-  if (whole) {
-    (void)sched_setaffinity(0, sizeof all, &all);
-    error = MatCuDSSMake(whole, s);
-    (void)sched_setaffinity(0, sizeof mine, &mine);
-  }
-  PetscCall(error);
+  if (whole) PetscCall(MakeWithCores(whole, s, &mine, &all));
   PetscCallMPI(MPI_Ibarrier(comm, &request));
   while (!done) {
     PetscCallMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));

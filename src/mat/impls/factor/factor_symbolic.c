@@ -117,6 +117,23 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* LU of a matrix that is known to be positive definite, or to stay symmetric, is the more expensive way to the same answer.
+   Factors of one triangle are judged when PETSc has forgotten the flag, which costs more than LDL^T gains. */
+static PetscErrorCode KindChoose(Mat F, Mat A, Mat_CuDSS *s)
+{
+  PetscBool set, spd, known, symmetric;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSPDKnown(A, &set, &spd));
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  if (set && spd) s->options.kind = SPMV_DIRECT_SPD;
+  else if (F->factortype != MAT_FACTOR_LU || (known && symmetric && A->symmetry_eternal))
+    s->options.kind = SPMV_DIRECT_SYMMETRIC;
+  else s->options.kind = SPMV_DIRECT_GENERAL;
+  s->options.matching = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
   Mat_CuDSS *s = (Mat_CuDSS *)F->data;
@@ -136,8 +153,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo
   PetscCall(MatCuDSSAgree(F, s));
   if (!s->why[0]) {
     PetscCall(MatDestroy(&s->host));
-    s->options.matching = 0;
-    PetscCall(MatCuDSSKindChoose(F, A, s));
+    PetscCall(KindChoose(F, A, s));
     PetscCall(MatCuDSSWhole(A, MAT_INITIAL_MATRIX, s, &whole));
     PetscCall(MatCuDSSMakeWhole(F, whole, s));
   }
