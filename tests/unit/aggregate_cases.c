@@ -170,6 +170,43 @@ static int64_t *wide_indices(SpmvIndex type, int64_t n, const void *from)
   return to;
 }
 
+void *test_move(SpmvSpace space, void *from, int64_t bytes)
+{
+  void *copy = test_put(space, from, bytes);
+
+  free(from);
+  return copy;
+}
+
+static void *fetched(SpmvSpace space, const void *from, int64_t bytes)
+{
+  void    *to = calloc((size_t)bytes + 1, 1);
+  SpmvExec exec;
+
+  spmv_exec_init(&exec, space);
+  if (bytes > 0 && spmv_copy(to, SPMV_HOST, from, space, bytes, &exec)) abort();
+  if (space == SPMV_DEVICE && spmv_stream_wait(&exec)) abort();
+  return to;
+}
+
+int64_t *test_fetch_indices(SpmvSpace space, SpmvIndex type, int64_t n, const void *from)
+{
+  void    *raw = fetched(space, from, n * spmv_index_bytes(type));
+  int64_t *to  = wide_indices(type, n, raw);
+
+  free(raw);
+  return to;
+}
+
+double *test_fetch_scalars(SpmvSpace space, SpmvScalar type, int64_t n, const void *from)
+{
+  void   *raw = fetched(space, from, n * spmv_scalar_bytes(type));
+  double *to  = test_doubles(type, n, raw);
+
+  free(raw);
+  return to;
+}
+
 static void exec_of(SpmvSpace space, Hooks *hooks, SpmvExec *exec)
 {
   spmv_exec_init(exec, space);

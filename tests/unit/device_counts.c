@@ -68,26 +68,39 @@ static Counts codsell_product_with_long_row(void) { return product_of("codsell",
 static Counts fold_product_with_folded_rows(void) { return product_of("fold", even_rows(), "q=0.8"); }
 static Counts fold_product_with_long_row(void) { return product_of("fold", one_long_row(), "q=0.03"); }
 
+/* The matrix of a problem on the device */
+static SpmvCsr csr_put(const UnitProblem *p)
+{
+  SpmvCsr csr = p->csr;
+
+  csr.pattern.space = csr.values_space = SPMV_DEVICE;
+  csr.pattern.row_ptr                  = test_put(SPMV_DEVICE, p->csr.pattern.row_ptr, (csr.pattern.rows + 1) * 4);
+  csr.pattern.col                      = test_put(SPMV_DEVICE, p->csr.pattern.col, csr.pattern.nnz * 4);
+  csr.values                           = test_put(SPMV_DEVICE, p->values, csr.pattern.nnz * 8);
+  return csr;
+}
+
+static void csr_take(const SpmvCsr *csr)
+{
+  const void *const arrays[] = {csr->pattern.row_ptr, csr->pattern.col, csr->values};
+
+  for (int i = 0; i < 3; i++) test_take(SPMV_DEVICE, (void *)(uintptr_t)arrays[i], NULL, 0);
+}
+
 /* From a CSR on the device */
 static Counts codsell_conversion(void)
 {
   const GenSpec spec = even_rows();
   UnitProblem   p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
-  SpmvCsr       csr  = p.csr;
+  SpmvCsr       csr  = csr_put(&p);
 
-  csr.pattern.space = csr.values_space = SPMV_DEVICE;
-  csr.pattern.row_ptr                  = test_put(SPMV_DEVICE, p.csr.pattern.row_ptr, (csr.pattern.rows + 1) * 4);
-  csr.pattern.col                      = test_put(SPMV_DEVICE, p.csr.pattern.col, csr.pattern.nnz * 4);
-  csr.values                           = test_put(SPMV_DEVICE, p.values, csr.pattern.nnz * 8);
   UnitPlan first = unit_plan(SPMV_DEVICE, "codsell", &csr, " "); /* makes what is kept for later conversions */
   (void)counted();
   UnitPlan     u = unit_plan(SPMV_DEVICE, "codsell", &csr, " ");
   const Counts c = counted();
   unit_plan_clear(&first);
   unit_plan_clear(&u);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)csr.pattern.row_ptr, NULL, 0);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)csr.pattern.col, NULL, 0);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)csr.values, NULL, 0);
+  csr_take(&csr);
   unit_problem_clear(&p);
   return c;
 }
@@ -308,23 +321,17 @@ static Counts graph_of(SpmvGraphOptions o)
 {
   const GenSpec spec = gen_mesh(9, 13, 12, 1, "2");
   UnitProblem   p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
-  SpmvCsr       csr  = p.csr;
+  SpmvCsr       csr  = csr_put(&p);
   SpmvGraph    *graph;
   SpmvExec      exec;
 
   spmv_exec_init(&exec, SPMV_DEVICE);
-  csr.pattern.space = csr.values_space = SPMV_DEVICE;
-  csr.pattern.row_ptr                  = test_put(SPMV_DEVICE, p.csr.pattern.row_ptr, (csr.pattern.rows + 1) * 4);
-  csr.pattern.col                      = test_put(SPMV_DEVICE, p.csr.pattern.col, csr.pattern.nnz * 4);
-  csr.values                           = test_put(SPMV_DEVICE, p.values, csr.pattern.nnz * 8);
-  o.block_size                         = 2;
+  o.block_size = 2;
   (void)counted();
   UNIT_EQUAL(SPMV_SUCCESS, spmv_graph_create(&csr, &o, &exec, &graph));
   const Counts c = counted();
   spmv_graph_destroy(&graph);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)csr.pattern.row_ptr, NULL, 0);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)csr.pattern.col, NULL, 0);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)csr.values, NULL, 0);
+  csr_take(&csr);
   unit_problem_clear(&p);
   return c;
 }
@@ -345,27 +352,22 @@ static Counts spgemm_counts(SpmvSpgemmKind kind, int values)
 {
   const GenSpec spec = gen_stencil(5, 12, 11, 1);
   UnitProblem   p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
-  SpmvPattern   a    = p.csr.pattern;
+  const SpmvCsr csr  = csr_put(&p);
   SpmvSpgemm   *product;
   SpmvExec      exec;
 
   spmv_exec_init(&exec, SPMV_DEVICE);
-  a.space   = SPMV_DEVICE;
-  a.row_ptr = test_put(SPMV_DEVICE, p.csr.pattern.row_ptr, (a.rows + 1) * 4);
-  a.col     = test_put(SPMV_DEVICE, p.csr.pattern.col, a.nnz * 4);
   (void)counted();
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_symbolic(kind, &a, &a, SPMV_F64, &exec, &product));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_symbolic(kind, &csr.pattern, &csr.pattern, SPMV_F64, &exec, &product));
   Counts      c = counted();
   SpmvPattern result;
   spmv_spgemm_pattern(product, &result);
-  void *v = test_put(SPMV_DEVICE, p.values, a.nnz * 8), *to = test_put(SPMV_DEVICE, NULL, result.nnz * 8);
+  void *to = test_put(SPMV_DEVICE, NULL, result.nnz * 8);
   (void)counted();
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_numeric(product, v, v, to, &exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_numeric(product, csr.values, csr.values, to, &exec));
   if (values) c = counted();
-  test_take(SPMV_DEVICE, v, NULL, 0);
   test_take(SPMV_DEVICE, to, NULL, 0);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)a.row_ptr, NULL, 0);
-  test_take(SPMV_DEVICE, (void *)(uintptr_t)a.col, NULL, 0);
+  csr_take(&csr);
   spmv_spgemm_destroy(&product);
   unit_problem_clear(&p);
   return c;

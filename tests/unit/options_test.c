@@ -21,6 +21,18 @@ static double value_of(const char *key)
   return value;
 }
 
+static void set_taken(const char *key, double value)
+{
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, key, value, message));
+  UNIT_CHECK(value_of(key) == value);
+}
+
+static void text_taken(const char *key, const char *text, double value)
+{
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, key, text, message));
+  UNIT_CHECK(value_of(key) == value);
+}
+
 static void set_refused(const char *key, double value, const char *expected)
 {
   double before = value_of(key);
@@ -52,15 +64,11 @@ UNIT_TEST(options_start_with_their_defaults)
 UNIT_TEST(numbers_inside_the_range_are_taken)
 {
   start();
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "width", 1, message));
-  UNIT_CHECK(value_of("width") == 1);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "width", 1024, message));
-  UNIT_CHECK(value_of("width") == 1024);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "ratio", 0.25, message));
-  UNIT_CHECK(value_of("ratio") == 0.25);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "shade", 2, message));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set(&options, "sorted", 0, message));
-  UNIT_CHECK(value_of("shade") == 2 && value_of("sorted") == 0);
+  set_taken("width", 1);
+  set_taken("width", 1024);
+  set_taken("ratio", 0.25);
+  set_taken("shade", 2);
+  set_taken("sorted", 0);
 }
 
 UNIT_TEST(numbers_outside_the_range_are_refused_and_change_nothing)
@@ -85,15 +93,11 @@ UNIT_TEST(text_is_read_as_a_user_types_it)
   } flags[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1}, {"off", 0}, {"1", 1}, {"0", 0}};
 
   start();
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "width", "64", message));
-  UNIT_CHECK(value_of("width") == 64);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "ratio", "2.5e-1", message));
-  UNIT_CHECK(value_of("ratio") == 0.25);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "shade", "dark", message));
-  UNIT_CHECK(value_of("shade") == 2);
+  text_taken("width", "64", 64);
+  text_taken("ratio", "2.5e-1", 0.25);
+  text_taken("shade", "dark", 2);
   for (int i = 0; i < 8; i++) {
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_options_set_text(&options, "sorted", flags[i].text, message));
-    UNIT_CHECK(value_of("sorted") == flags[i].flag);
+    text_taken("sorted", flags[i].text, flags[i].flag);
   }
 }
 

@@ -1,4 +1,5 @@
 /* spgemm_cases.c - the table of products for spgemm_test.c; see spgemm_test.h. */
+#include "aggregate/aggregate_test.h"
 #include "gen.h"
 #include "spgemm/spgemm_test.h"
 #include <math.h>
@@ -208,58 +209,21 @@ void product_case_spoil(ProductCase *c)
   operand_spoil(&c->b, 2);
 }
 
-/* A copy of an array in a space, allocated without hooks */
-static void *copy_to(SpmvSpace space, const void *from, int64_t bytes)
-{
-  SpmvExec plain;
-  void    *to = NULL;
-
-  spmv_exec_init(&plain, space);
-  if (spmv_alloc(&plain, space, bytes + 1, "test array", &to)) abort();
-  if (from && spmv_copy(to, space, from, SPMV_HOST, bytes, &plain)) abort();
-  if (spmv_stream_wait(&plain)) abort();
-  return to;
-}
-
-static void free_in(SpmvSpace space, void *block)
-{
-  SpmvExec plain;
-
-  spmv_exec_init(&plain, space);
-  spmv_exec_free(&plain, space, block);
-}
-
 static SpmvPattern pattern_to(SpmvSpace space, const SpmvPattern *p)
 {
   const int64_t bytes = spmv_index_bytes(p->index_type);
   SpmvPattern   there = *p;
 
   there.space   = space;
-  there.row_ptr = copy_to(space, p->row_ptr, (p->rows + 1) * bytes);
-  there.col     = copy_to(space, p->col, p->nnz * bytes);
+  there.row_ptr = test_put(space, p->row_ptr, (p->rows + 1) * bytes);
+  there.col     = test_put(space, p->col, p->nnz * bytes);
   return there;
 }
 
 static void pattern_free(SpmvPattern *p)
 {
-  free_in(p->space, (void *)(uintptr_t)p->row_ptr);
-  free_in(p->space, (void *)(uintptr_t)p->col);
-}
-
-/* Copies an array of indices or scalars to the host and converts it to 64-bit numbers */
-static void *fetch(SpmvSpace space, const void *from, int64_t n, int wide, int scalars)
-{
-  SpmvExec plain;
-  char    *raw = malloc((size_t)(n * 8) + 1), *to = malloc((size_t)(n * 8) + 1);
-
-  spmv_exec_init(&plain, space);
-  if (spmv_copy(raw, SPMV_HOST, from, space, n * (wide ? 8 : 4), &plain) || spmv_stream_wait(&plain)) abort();
-  for (int64_t i = 0; i < n; i++) {
-    if (scalars) ((double *)to)[i] = wide ? ((double *)raw)[i] : ((float *)raw)[i];
-    else ((int64_t *)to)[i] = wide ? ((int64_t *)raw)[i] : ((int32_t *)raw)[i];
-  }
-  free(raw);
-  return to;
+  test_take(p->space, (void *)(uintptr_t)p->row_ptr, NULL, 0);
+  test_take(p->space, (void *)(uintptr_t)p->col, NULL, 0);
 }
 
 /* Computes the values of a product, first from other values, then from those of the case */
@@ -267,24 +231,23 @@ static SpmvStatus compute(const ProductCase *c, SpmvSpgemm *product, SpmvExec *e
 {
   const int64_t bytes   = spmv_scalar_bytes(c->scalar);
   const int64_t a_bytes = c->a.pattern.nnz * bytes, b_bytes = c->b.pattern.nnz * bytes;
-  void         *a = copy_to(exec->space, c->a.values, a_bytes), *b = copy_to(exec->space, NULL, b_bytes);
-  void         *values = copy_to(exec->space, NULL, r->pattern.nnz * bytes);
+  void         *a = test_put(exec->space, c->a.values, a_bytes), *b = test_put(exec->space, NULL, b_bytes);
+  void         *values = test_put(exec->space, NULL, r->pattern.nnz * bytes);
   SpmvStatus    status = spmv_spgemm_numeric(product, a, b, values, exec);
 
-  free_in(exec->space, b);
-  b = copy_to(exec->space, c->b.values, b_bytes);
+  test_take(exec->space, b, NULL, 0);
+  b = test_put(exec->space, c->b.values, b_bytes);
   if (!status) status = spmv_spgemm_numeric(product, a, b, values, exec);
-  if (!status) r->values = fetch(exec->space, values, r->pattern.nnz, bytes == 8, 1);
-  free_in(exec->space, a);
-  free_in(exec->space, b);
-  free_in(exec->space, values);
+  if (!status) r->values = test_fetch_scalars(exec->space, c->scalar, r->pattern.nnz, values);
+  test_take(exec->space, a, NULL, 0);
+  test_take(exec->space, b, NULL, 0);
+  test_take(exec->space, values, NULL, 0);
   return status;
 }
 
 ProductResult product_result(const ProductCase *c, SpmvSpace space, Hooks *hooks)
 {
   SpmvPattern   a = pattern_to(space, &c->a.pattern), b = pattern_to(space, &c->b.pattern);
-  const int     wide    = c->a.pattern.index_type == SPMV_I64;
   SpmvSpgemm   *product = NULL;
   ProductResult r       = {0};
   SpmvExec      exec;
@@ -299,8 +262,8 @@ ProductResult product_result(const ProductCase *c, SpmvSpace space, Hooks *hooks
   spmv_spgemm_pattern(product, &r.pattern);
   spmv_spgemm_info(product, &r.bytes, &scratch_bytes, &r.flops);
   if (hooks) r.live_bytes = hooks_counter(hooks, space)->live_bytes;
-  r.row_ptr = fetch(space, r.pattern.row_ptr, r.pattern.rows + 1, wide, 0);
-  r.col     = fetch(space, r.pattern.col, r.pattern.nnz, wide, 0);
+  r.row_ptr = test_fetch_indices(space, r.pattern.index_type, r.pattern.rows + 1, r.pattern.row_ptr);
+  r.col     = test_fetch_indices(space, r.pattern.index_type, r.pattern.nnz, r.pattern.col);
   r.status  = compute(c, product, &exec, &r);
   spmv_spgemm_destroy(&product);
   return r;

@@ -1,15 +1,9 @@
 /* Tests of failing aggregates and prolongators: out of memory, a failing device call, invalid arguments. */
+#include "emulated.h"
 #include "unit.h"
 #include "aggregate_test.h"
 #include <stdlib.h>
 #include <string.h>
-/* The emulated device can be told to fail */
-#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
-  #if __has_include(<spmv_emulator.h>)
-    #include <spmv_emulator.h>
-    #define EMULATED
-  #endif
-#endif
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 

@@ -22,6 +22,12 @@ void *test_put(SpmvSpace, const void *from, int64_t bytes);
 /* Brings `bytes` back and frees the copy; to may be NULL */
 void test_take(SpmvSpace, void *copy, void *to, int64_t bytes);
 
+/* Moves an array to a space, and frees the one on the host */
+void *test_move(SpmvSpace, void *from, int64_t bytes);
+/* The indices or scalars of an array in a space, on the host, as int64_t or double; free() frees them */
+int64_t *test_fetch_indices(SpmvSpace, SpmvIndex, int64_t n, const void *from);
+double  *test_fetch_scalars(SpmvSpace, SpmvScalar, int64_t n, const void *from);
+
 /* The result of spmv_aggregate(), on the host */
 typedef struct {
   SpmvStatus     status;

@@ -275,26 +275,18 @@ static void smooth_case_free(SmoothCase *c)
   free(c->diagonal);
 }
 
-/* Moves n elements of `bytes` bytes to a space, and frees the array on the host */
-static void *moved(SpmvSpace space, void *from, int64_t n, int64_t bytes)
-{
-  void *copy = test_put(space, from, n * bytes);
-  free(from);
-  return copy;
-}
-
 /* The new values, or NULL after a failure */
 static double *smoothed(const SmoothCase *c, SpmvIndex index, SpmvScalar scalar, SpmvSpace space, SpmvStatus *status,
                         Hooks *hooks)
 {
   const int64_t i = spmv_index_bytes(index), s = spmv_scalar_bytes(scalar);
-  void         *row_ptr     = moved(space, test_indices(index, c->rows + 1, c->row_ptr), c->rows + 1, i);
-  void         *col         = moved(space, test_indices(index, c->nnz, c->col), c->nnz, i);
-  void         *p_row_ptr   = moved(space, test_indices(index, c->rows + 1, c->p_row_ptr), c->rows + 1, i);
-  void         *p_col       = moved(space, test_indices(index, c->p_nnz, c->p_col), c->p_nnz, i);
-  void         *values      = moved(space, test_scalars(scalar, c->nnz, c->values), c->nnz, s);
-  void         *p_values    = moved(space, test_scalars(scalar, c->p_nnz, c->p_values), c->p_nnz, s);
-  void         *diagonal    = moved(space, test_scalars(scalar, c->rows, c->diagonal), c->rows, s),
+  void         *row_ptr     = test_move(space, test_indices(index, c->rows + 1, c->row_ptr), (c->rows + 1) * i);
+  void         *col         = test_move(space, test_indices(index, c->nnz, c->col), (c->nnz) * i);
+  void         *p_row_ptr   = test_move(space, test_indices(index, c->rows + 1, c->p_row_ptr), (c->rows + 1) * i);
+  void         *p_col       = test_move(space, test_indices(index, c->p_nnz, c->p_col), (c->p_nnz) * i);
+  void         *values      = test_move(space, test_scalars(scalar, c->nnz, c->values), (c->nnz) * s);
+  void         *p_values    = test_move(space, test_scalars(scalar, c->p_nnz, c->p_values), (c->p_nnz) * s);
+  void         *diagonal    = test_move(space, test_scalars(scalar, c->rows, c->diagonal), (c->rows) * s),
        *host                = malloc((size_t)(c->nnz * s) + 8);
   const SpmvPattern product = {c->rows, c->cols, c->nnz, index, space, row_ptr, col};
   const SpmvCsr     p0      = {{c->rows, c->cols, c->p_nnz, index, space, p_row_ptr, p_col}, scalar, space, p_values};
@@ -382,19 +374,13 @@ static TestGraph laplacian(const TestGraph *g, double **values, double **diagona
    rounding */
 static int64_t wrong_rows(const SpmvPattern *p, void *values, const double *x, double expected)
 {
-  int32_t *row_ptr = malloc((size_t)(p->rows + 1) * 4), *col = malloc((size_t)p->nnz * 4 + 4);
-  double  *v     = malloc((size_t)p->nnz * 8 + 8);
-  int64_t  wrong = 0;
-  SpmvExec exec;
+  int64_t *row_ptr = test_fetch_indices(p->space, SPMV_I32, p->rows + 1, p->row_ptr), wrong = 0;
+  int64_t *col = test_fetch_indices(p->space, SPMV_I32, p->nnz, p->col);
+  double  *v   = test_fetch_scalars(p->space, SPMV_F64, p->nnz, values);
 
-  spmv_exec_init(&exec, p->space);
-  if (spmv_copy(row_ptr, SPMV_HOST, p->row_ptr, p->space, (p->rows + 1) * 4, &exec)) abort();
-  if (p->nnz > 0 && spmv_copy(col, SPMV_HOST, p->col, p->space, p->nnz * 4, &exec)) abort();
-  if (p->nnz > 0 && spmv_copy(v, SPMV_HOST, values, p->space, p->nnz * 8, &exec)) abort();
-  if (p->space == SPMV_DEVICE && spmv_stream_wait(&exec)) abort();
   for (int64_t i = 0; i < p->rows; i++) {
     double sum = 0, size = 1;
-    for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum += v[k] * x[col[k]], size += fabs(v[k] * x[col[k]]);
+    for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum += v[k] * x[col[k]], size += fabs(v[k] * x[col[k]]);
     wrong += row_ptr[i + 1] > row_ptr[i] && !(fabs(sum - expected) <= 1e-11 * size);
   }
   free(row_ptr);

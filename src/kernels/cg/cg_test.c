@@ -1,16 +1,12 @@
 /* Tests of conjugate gradients: all modes against a textbook implementation. Without a device only cg_decide_test.c
    runs. */
 #include "cg_test.h"
+#include "emulated.h"
 #include "unit.h"
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
-  #if __has_include(<spmv_emulator.h>)
-    #include <limits.h>
-    #include <spmv_emulator.h>
-  #endif
-#endif
 
 static const SpmvCgNorm norms[] = {SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED,
                                    SPMV_CG_NATURAL};

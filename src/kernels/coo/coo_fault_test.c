@@ -4,16 +4,10 @@
 #include "aggregate/aggregate_test.h"
 #include "coo.h"
 #include "hooks.h"
+#include "emulated.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
-/* The emulated device can be made to fail */
-#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
-  #if __has_include(<spmv_emulator.h>)
-    #include <spmv_emulator.h>
-    #define EMULATED
-  #endif
-#endif
 
 /* ---- entries outside the matrix ---- */
 

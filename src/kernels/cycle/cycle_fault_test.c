@@ -1,16 +1,10 @@
 /* Tests of failing cycles: out of memory, a failing device call or function, invalid arguments. */
 #include "cycle_test.h"
+#include "emulated.h"
 #include "unit.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-/* The emulated device can be told to fail */
-#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
-  #if __has_include(<spmv_emulator.h>)
-    #include <spmv_emulator.h>
-    #define EMULATED
-  #endif
-#endif
 
 /* After a failure the cycle gives the same x as a fresh one */
 static void check_works(CycleEngine *e, const double *expected)

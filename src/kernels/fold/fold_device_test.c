@@ -2,6 +2,7 @@
    CUDA they pass trivially. */
 #include "unit.h"
 #include "unit_plan.h"
+#include "aggregate/aggregate_test.h"
 #include "check.h"
 #include "papers/fold_published.h"
 #include "fold/stream/fold_gather.h"
@@ -123,13 +124,10 @@ static int build(Device *d, const GenSpec *spec, SpmvIndex index, SpmvScalar sca
   if (spmv_device_count(NULL) == 0) return 0;
   d->problem = unit_problem(spec, index, scalar);
   d->built = unit_plan(SPMV_DEVICE, "fold", &d->problem.csr, "q=%.17g device_memory=%.17g gather=%s", q, limit, gather);
-  SpmvExec     *exec  = &d->built.exec;
   const int64_t bytes = d->problem.most * spmv_scalar_bytes(scalar);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "x", &d->x));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, bytes, "y", &d->y));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, SPMV_DEVICE, d->built.plan->memory.work_bytes, "work", &d->work));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(d->x, SPMV_DEVICE, d->problem.x, SPMV_HOST, bytes, exec));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(exec));
+  d->x                = test_put(SPMV_DEVICE, d->problem.x, bytes);
+  d->y                = test_put(SPMV_DEVICE, NULL, bytes);
+  d->work             = test_put(SPMV_DEVICE, NULL, d->built.plan->memory.work_bytes);
   return 1;
 }
 

@@ -2,17 +2,11 @@
    arguments. */
 #include "aggregate/aggregate_test.h"
 #include "gmres_test.h"
+#include "emulated.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
-  #if __has_include(<spmv_emulator.h>)
-    #include <spmv_emulator.h>
-    #define EMULATED
-  #endif
-#endif
 
 static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_GMRES_GRAPH : -1; }
 

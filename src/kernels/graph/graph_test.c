@@ -1,7 +1,7 @@
 /* Tests of graphs: the host against dense loops, the device against the host bit for bit. Device tests are skipped
    without a device. */
 #include <spmv_graph.h>
-#include "hooks.h"
+#include "aggregate/aggregate_test.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
@@ -132,74 +132,26 @@ typedef struct {
   char       message[SPMV_MESSAGE_MAX];
 } Result;
 
-static void *narrow(const void *from, int64_t n, int is_index, int narrow)
-{
-  const int64_t *index = from;
-  const double  *value = from;
-  char          *to    = calloc((size_t)n + 1, 8);
-
-  for (int64_t i = 0; i < n; i++) {
-    if (is_index && narrow) ((int32_t *)to)[i] = (int32_t)index[i];
-    else if (is_index) ((int64_t *)to)[i] = index[i];
-    else if (narrow) ((float *)to)[i] = (float)value[i];
-    else ((double *)to)[i] = value[i];
-  }
-  return to;
-}
-
-/* Moves an array to the space of exec, and frees the one on the host */
-static void *placed(void *here, int64_t bytes, SpmvExec *exec)
-{
-  void *there;
-
-  if (exec->space == SPMV_HOST) return here;
-  spmv_alloc(exec, SPMV_DEVICE, bytes + 1, "test", &there);
-  spmv_copy(there, SPMV_DEVICE, here, SPMV_HOST, bytes, exec);
-  spmv_stream_wait(exec);
-  free(here);
-  return there;
-}
-
-static void drop(const void *array, SpmvExec *exec)
-{
-  if (exec->space == SPMV_HOST) free((void *)array);
-  else spmv_exec_free(exec, SPMV_DEVICE, (void *)array);
-}
-
 static SpmvCsr csr_of(const Matrix *m, SpmvIndex index, SpmvScalar scalar, SpmvExec *exec)
 {
-  const int64_t nnz = m->row_ptr[m->rows], i_bytes = index == SPMV_I32 ? 4 : 8, s_bytes = scalar == SPMV_F32 ? 4 : 8;
+  const int64_t n = m->rows + 1, nnz = m->row_ptr[m->rows], i_bytes = spmv_index_bytes(index);
   SpmvCsr csr = {.pattern = {.rows = m->rows, .cols = m->cols, .nnz = nnz, .index_type = index, .space = exec->space},
                  .scalar_type  = scalar,
                  .values_space = exec->space};
 
-  csr.pattern.row_ptr = placed(narrow(m->row_ptr, m->rows + 1, 1, i_bytes == 4), (m->rows + 1) * i_bytes, exec);
-  csr.pattern.col     = placed(narrow(m->col, nnz, 1, i_bytes == 4), nnz * i_bytes, exec);
-  csr.values          = placed(narrow(m->value, nnz, 0, s_bytes == 4), nnz * s_bytes, exec);
+  csr.pattern.row_ptr = test_move(exec->space, test_indices(index, n, m->row_ptr), n * i_bytes);
+  csr.pattern.col     = test_move(exec->space, test_indices(index, nnz, m->col), nnz * i_bytes);
+  csr.values          = test_move(exec->space, test_scalars(scalar, nnz, m->value), nnz * spmv_scalar_bytes(scalar));
   return csr;
 }
+
+static void drop(const void *array, SpmvExec *exec) { test_take(exec->space, (void *)(uintptr_t)array, NULL, 0); }
 
 static void csr_drop(const SpmvCsr *csr, SpmvExec *exec)
 {
   drop(csr->pattern.row_ptr, exec);
   drop(csr->pattern.col, exec);
   drop(csr->values, exec);
-}
-
-/* Copies an array to the host and converts it to int64_t or double */
-static void *fetched(const void *from, int64_t n, int is_index, int is_narrow, SpmvExec *exec)
-{
-  const int64_t bytes = is_narrow ? 4 : 8;
-  char         *raw = calloc((size_t)n + 1, 8), *to = calloc((size_t)n + 1, 8);
-
-  spmv_copy(raw, SPMV_HOST, from, exec->space, n * bytes, exec);
-  spmv_stream_wait(exec);
-  for (int64_t i = 0; i < n; i++) {
-    if (is_index) ((int64_t *)to)[i] = is_narrow ? ((int32_t *)raw)[i] : ((int64_t *)raw)[i];
-    else ((double *)to)[i] = is_narrow ? ((float *)raw)[i] : ((double *)raw)[i];
-  }
-  free(raw);
-  return to;
 }
 
 static Result graph_of(const SpmvCsr *csr, const SpmvGraphOptions *o, SpmvExec *exec)
@@ -220,9 +172,9 @@ static Result graph_of(const SpmvCsr *csr, const SpmvGraphOptions *o, SpmvExec *
   r.rows    = p->rows;
   r.cols    = p->cols;
   r.nnz     = p->nnz;
-  r.row_ptr = fetched(p->row_ptr, p->rows + 1, 1, p->index_type == SPMV_I32, exec);
-  r.col     = fetched(p->col, p->nnz, 1, p->index_type == SPMV_I32, exec);
-  r.weight  = fetched(got.values, p->nnz, 0, got.scalar_type == SPMV_F32, exec);
+  r.row_ptr = test_fetch_indices(p->space, p->index_type, p->rows + 1, p->row_ptr);
+  r.col     = test_fetch_indices(p->space, p->index_type, p->nnz, p->col);
+  r.weight  = test_fetch_scalars(p->space, got.scalar_type, p->nnz, got.values);
   spmv_graph_destroy(&g);
   UNIT_CHECK(!g);
   return r;
@@ -398,9 +350,8 @@ UNIT_TEST(groups_give_the_columns_of_edges)
     memcpy(m->col, columns, sizeof columns);
     for (int k = 0; k < 6; k++) m->value[k] = k % 2 ? -k : k;
     const SpmvCsr    csr = csr_of(m, SPMV_I64, SPMV_F64, &exec);
-    SpmvGraphOptions o   = {
-          .block_size = 2, .group = placed(narrow(groups, 4, 1, 0), sizeof groups, &exec), .group_count = 12};
-    Result r = graph_of(&csr, &o, &exec);
+    SpmvGraphOptions o   = {.block_size = 2, .group = test_put(exec.space, groups, sizeof groups), .group_count = 12};
+    Result           r   = graph_of(&csr, &o, &exec);
     UNIT_EQUAL(SPMV_SUCCESS, r.status);
     UNIT_EQUAL(1, r.rows);
     UNIT_EQUAL(12, r.cols);

@@ -1,5 +1,6 @@
 /* Tests of the products of matrices: the host against dense loops, the device against the host. Device tests are
    skipped without a device. */
+#include "emulated.h"
 #include "unit.h"
 #include "gen.h"
 #include "hooks.h"
@@ -7,12 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-/* The emulated device rounds like the host */
-#if defined(SPMV_HAVE_CUDA) && defined(__has_include)
-  #if __has_include(<spmv_emulator.h>)
-    #define EMULATED
-  #endif
-#endif
 
 /* An entry of a dense matrix: the number of terms, their sum, and the sum of their absolute values */
 typedef struct {
