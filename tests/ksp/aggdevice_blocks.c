@@ -66,8 +66,8 @@ static PetscErrorCode Compare(Mat A, Mat P0, Mat P)
   PetscCall(MatNorm(P, NORM_FROBENIUS, &moved));
   PetscCall(MatAXPY(P, moved / step, T, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatNorm(P, NORM_FROBENIUS, &left));
-  PetscCall(CGDevTestCheck((PetscBool)(left <= tolerance * size && moved > 0), "smoothing",
-                           "not the prolongator of PETSc's functions"));
+  PetscCall(
+      CGDevTestCheck(left <= tolerance * size && moved > 0, "smoothing", "not the prolongator of PETSc's functions"));
   PetscCall(MatDestroy(&T));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -101,14 +101,13 @@ static PetscErrorCode Smoothing(Mat A, PetscBool expect_gpu)
   PetscCall(Finest(A, 1, &once, &P));
   PetscCall(Patterns(A, expect_gpu, &after));
   PetscCall(Compare(A, P0, P));
-  PetscCall(CGDevTestCheck((PetscBool)((once.prolongators_blocks > 0) == (processes > 1) && once.levels_agg == 0),
-                           "smoothing", "not by blocks"));
-  PetscCall(CGDevTestCheck((PetscBool)(plain.prolongators_blocks == 0 && twice.prolongators_blocks == 0), "smoothing",
+  PetscCall(CGDevTestCheck((once.prolongators_blocks > 0) == (processes > 1) && once.levels_agg == 0, "smoothing",
+                           "not by blocks"));
+  PetscCall(CGDevTestCheck(plain.prolongators_blocks == 0 && twice.prolongators_blocks == 0, "smoothing",
                            "by blocks, where agg must do it"));
   if (expect_gpu) /* A P0 and P^T A P */
-    PetscCall(CGDevTestCheck((PetscBool)(after - before >= 2 * processes), "smoothing", "not multiplied on the GPU"));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&P0));
+    PetscCall(CGDevTestCheck(after - before >= 2 * processes, "smoothing", "not multiplied on the GPU"));
+  PetscCall(TestDestroyMats(&P, &P0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +115,6 @@ int main(int argc, char **argv)
 {
   char      type[64] = MATAIJ;
   PetscBool expect_gpu;
-  int       status;
   Mat       A;
 
   PetscFunctionBeginUser;
@@ -129,7 +127,5 @@ int main(int argc, char **argv)
     PetscCall(Smoothing(A, expect_gpu));
     PetscCall(MatDestroy(&A));
   }
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

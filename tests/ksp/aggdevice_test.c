@@ -34,12 +34,8 @@ static PetscErrorCode Grid(PetscInt n, PetscInt unknowns, Mat *A)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   rows = size == 3 && rank == 1 ? 0 : n * n * unknowns; /* a process without rows */
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetBlockSize(*A, unknowns));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 5 * unknowns, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 5 * unknowns, NULL, unknowns, NULL));
+  PetscCall(
+      TestCreate(PETSC_COMM_WORLD, type, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, unknowns, 5 * unknowns, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,8 +72,15 @@ static PetscErrorCode GridFill(Mat A, PetscInt n, PetscInt unknowns, PetscReal o
       PetscCall(Couple(A, unknowns, neighbour[d], p, -w));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Problem(PetscInt n, PetscInt unknowns, PetscReal other_way, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Grid(n, unknowns, A));
+  PetscCall(GridFill(*A, n, unknowns, other_way));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,24 +160,26 @@ static PetscErrorCode CheckOurs(const char name[], const Outcome *o)
     const PetscBool agg =
         o->info.levels_agg > 0 || o->info.prolongators_device < o->info.levels_device ? PETSC_TRUE : PETSC_FALSE;
 
-    PetscCall(CGDevTestCheck((PetscBool)(agg || o->reason[0] == 0), name, text));
+    PetscCall(CGDevTestCheck(agg || o->reason[0] == 0, name, text));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(CGDevTestCheck((PetscBool)(o->info.levels_agg == 0), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)((expect_gpu ? o->info.levels_device : o->info.levels_host) >= o->levels - 1 &&
-                                       (expect_gpu ? o->info.levels_host : o->info.levels_device) == 0),
+  PetscCall(CGDevTestCheck(o->info.levels_agg == 0, name, text));
+  PetscCall(CGDevTestCheck((expect_gpu ? o->info.levels_device : o->info.levels_host) >= o->levels - 1 &&
+                               (expect_gpu ? o->info.levels_host : o->info.levels_device) == 0,
                            name, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckReason(const char name[], const Outcome *o, const char reason[])
+/* All levels of a solve with these options are left to agg, for this reason */
+static PetscErrorCode CheckLeft(const char name[], Mat A, const char prefix[], const char reason[])
 {
-  char *found;
+  Outcome o;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrstr(o->reason, reason, &found));
-  PetscCall(CGDevTestCheck((PetscBool)(found != NULL && o->info.levels_agg > 0), name, o->reason));
-  PetscCall(CGDevTestCheck((PetscBool)(o->info.levels_device + o->info.levels_host == 0), name, "levels of ours"));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, prefix, NULL, &o));
+  PetscCall(CGDevTestCheck(strstr(o.reason, reason) && o.info.levels_agg > 0, name, o.reason));
+  PetscCall(CGDevTestCheck(o.info.levels_device + o.info.levels_host == 0, name, "levels of ours"));
+  PetscCall(VecDestroy(&o.x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,12 +189,9 @@ static PetscErrorCode CheckSolutions(const char name[], Outcome *a, Outcome *b)
   PetscReal       size, error;
 
   PetscFunctionBeginUser;
-  PetscCall(VecNorm(a->x, NORM_2, &size));
-  PetscCall(VecAXPY(a->x, -1, b->x));
-  PetscCall(VecNorm(a->x, NORM_2, &error));
-  PetscCall(CGDevTestCheck((PetscBool)(error <= tolerance * size), name, "the solution differs"));
-  PetscCall(VecDestroy(&a->x));
-  PetscCall(VecDestroy(&b->x));
+  PetscCall(TestDistance(b->x, a->x, NORM_2, &error, &size));
+  PetscCall(CGDevTestCheck(error <= tolerance * size, name, "the solution differs"));
+  PetscCall(TestDestroyVecs(&a->x, &b->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,8 +209,8 @@ static PetscErrorCode CompareWithAgg(const char name[], Mat A, const char prefix
                           "%" PetscInt_FMT " iterations with %" PetscInt_FMT " levels, agg %" PetscInt_FMT
                           " with %" PetscInt_FMT,
                           ours.iterations, ours.levels, agg.iterations, agg.levels));
-  PetscCall(CGDevTestCheck((PetscBool)(4 * ours.iterations <= 5 * agg.iterations + 8), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)(PetscAbsInt(ours.levels - agg.levels) <= 1), name, text));
+  PetscCall(CGDevTestCheck(4 * ours.iterations <= 5 * agg.iterations + 8, name, text));
+  PetscCall(CGDevTestCheck(PetscAbsInt(ours.levels - agg.levels) <= 1, name, text));
   PetscCall(CheckSolutions(name, &agg, &ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,8 +227,7 @@ static PetscErrorCode Matrices(void)
     for (int anisotropic = 0; anisotropic < 2; anisotropic++) {
       PetscCall(PetscSNPrintf(name, sizeof name, "grid of %" PetscInt_FMT " unknowns%s", unknowns,
                               anisotropic ? ", anisotropic" : ""));
-      PetscCall(Grid(unknowns > 1 ? 14 : 25, unknowns, &A));
-      PetscCall(GridFill(A, unknowns > 1 ? 14 : 25, unknowns, anisotropic ? (PetscReal)0.05 : 1));
+      PetscCall(Problem(unknowns > 1 ? 14 : 25, unknowns, anisotropic ? (PetscReal)0.05 : 1, &A));
       PetscCall(CompareWithAgg(name, A, "plain_", NULL));
       PetscCall(MatDestroy(&A));
     }
@@ -251,8 +252,7 @@ static PetscErrorCode NearNullSpace(void)
   Mat            A;
 
   PetscFunctionBeginUser;
-  PetscCall(Grid(n, 2, &A));
-  PetscCall(GridFill(A, n, 2, 1));
+  PetscCall(Problem(n, 2, 1, &A));
   PetscCall(MatCreateVecs(A, &points, NULL));
   PetscCall(VecSetBlockSize(points, 2));
   PetscCall(VecGetLocalSize(points, &rows));
@@ -266,7 +266,7 @@ static PetscErrorCode NearNullSpace(void)
   PetscCall(VecDestroy(&points));
   PetscCall(CompareWithAgg("rigid motions", A, "plain_", NULL));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", NULL, &ours));
-  PetscCall(CGDevTestCheck((PetscBool)(ours.levels > 1 && ours.rows[ours.levels - 2] % 3 == 0), "rigid motions",
+  PetscCall(CGDevTestCheck(ours.levels > 1 && ours.rows[ours.levels - 2] % 3 == 0, "rigid motions",
                            "a coarse level whose rows are no multiple of three"));
   PetscCall(VecDestroy(&ours.x));
   PetscCall(MatDestroy(&A));
@@ -305,12 +305,10 @@ static PetscErrorCode Option(Mat A, const char name[], const char prefix[], cons
                           "rows of the second level: %" PetscInt_FMT " by C, %" PetscInt_FMT
                           " by the command line, %" PetscInt_FMT " without the option",
                           by_c.rows[by_c.levels - 2], by_line.rows[by_line.levels - 2], plain.rows[plain.levels - 2]));
-  PetscCall(
-      CGDevTestCheck((PetscBool)(by_c.levels == by_line.levels && !memcmp(by_c.rows, by_line.rows, sizeof by_c.rows) &&
-                                 by_c.iterations == by_line.iterations),
-                     name, text));
-  PetscCall(CGDevTestCheck((PetscBool)(by_c.levels != plain.levels || memcmp(by_c.rows, plain.rows, sizeof by_c.rows)),
+  PetscCall(CGDevTestCheck(by_c.levels == by_line.levels && !memcmp(by_c.rows, by_line.rows, sizeof by_c.rows) &&
+                               by_c.iterations == by_line.iterations,
                            name, text));
+  PetscCall(CGDevTestCheck(by_c.levels != plain.levels || memcmp(by_c.rows, plain.rows, sizeof by_c.rows), name, text));
   PetscCall(VecDestroy(&plain.x));
   PetscCall(CheckSolutions(name, &by_c, &by_line));
   PetscCall(CompareWithAgg(name, A, prefix, NULL));
@@ -322,8 +320,7 @@ static PetscErrorCode Options(void)
   Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(Grid(25, 1, &A));
-  PetscCall(GridFill(A, 25, 1, 1));
+  PetscCall(Problem(25, 1, 1, &A));
   PetscCall(Option(A, "no aggressive level", "n_", "-n_pc_gamg_aggressive_coarsening 0", NoAggressive));
   PetscCall(Option(A, "two aggressive levels", "t_", "-t_pc_gamg_aggressive_coarsening 2", TwoAggressive));
 #if PETSC_VERSION_GE(3, 20, 0)
@@ -369,22 +366,20 @@ static PetscErrorCode Smoothing(void)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(Grid(25, 2, &A));
-  PetscCall(GridFill(A, 25, 2, 1));
+  PetscCall(Problem(25, 2, 1, &A));
   PetscCall(PetscOptionsInsertString(NULL, "-e_pc_gamg_agg_nsmooths 2"));
   PetscCall(CompareWithAgg("two smooths", A, "e_", NULL));
   PetscCall(CompareWithAgg("two smooths by C", A, "plain_", TwoSmooths));
   PetscCall(CompareWithAgg("coordinates", A, "plain_", Coordinates));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", TwoSmooths, &ours));
-  PetscCall(CGDevTestCheck(
-      (PetscBool)(ours.info.prolongators_device == (expect_gpu && size == 1 ? ours.info.levels_device : 0)),
-      "prolongators on the device", ours.reason));
-  PetscCall(CGDevTestCheck((PetscBool)(ours.info.prolongators_device + ours.info.prolongators_agg ==
-                                       ours.info.levels_device + ours.info.levels_host + ours.info.levels_agg),
+  PetscCall(CGDevTestCheck(ours.info.prolongators_device == (expect_gpu && size == 1 ? ours.info.levels_device : 0),
+                           "prolongators on the device", ours.reason));
+  PetscCall(CGDevTestCheck(ours.info.prolongators_device + ours.info.prolongators_agg ==
+                               ours.info.levels_device + ours.info.levels_host + ours.info.levels_agg,
                            "prolongators that are not counted", ours.reason));
   PetscCall(VecDestroy(&ours.x));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "a_", NULL, &ours));
-  PetscCall(CGDevTestCheck((PetscBool)(ours.info.prolongators_device == 0), "not smoothed", ours.reason));
+  PetscCall(CGDevTestCheck(ours.info.prolongators_device == 0, "not smoothed", ours.reason));
   PetscCall(VecDestroy(&ours.x));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -393,22 +388,16 @@ static PetscErrorCode Smoothing(void)
 /* Other options of GAMG work as with agg; some of them leave levels to agg */
 static PetscErrorCode Rest(void)
 {
-  Outcome ours;
-  Mat     A;
+  Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(Grid(25, 1, &A));
-  PetscCall(GridFill(A, 25, 1, 1));
+  PetscCall(Problem(25, 1, 1, &A));
   PetscCall(PetscOptionsInsertString(NULL, "-a_pc_gamg_agg_nsmooths 0 -b_pc_gamg_threshold 0.02 "
                                            "-c_pc_gamg_asm_use_agg -c_mg_levels_pc_type asm -d_mat_coarsen_type hem"));
   PetscCall(CompareWithAgg("unsmoothed", A, "a_", NULL));
   PetscCall(CompareWithAgg("threshold", A, "b_", NULL));
-  PetscCall(Solve(A, PCGAMGAGGDEVICE, "c_", NULL, &ours));
-  PetscCall(CheckReason("asm", &ours, "-pc_gamg_asm_use_agg takes the lists of agg"));
-  PetscCall(VecDestroy(&ours.x));
-  PetscCall(Solve(A, PCGAMGAGGDEVICE, "d_", NULL, &ours));
-  PetscCall(CheckReason("hem", &ours, "-mat_coarsen_type is neither mis nor misk"));
-  PetscCall(VecDestroy(&ours.x));
+  PetscCall(CheckLeft("asm", A, "c_", "-pc_gamg_asm_use_agg takes the lists of agg"));
+  PetscCall(CheckLeft("hem", A, "d_", "-mat_coarsen_type is neither mis nor misk"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -416,12 +405,10 @@ static PetscErrorCode Rest(void)
 static PetscErrorCode CheckType(PC pc, const char expected[])
 {
   PCGAMGType now;
-  PetscBool  same;
 
   PetscFunctionBeginUser;
   PetscCall(PCGAMGGetType(pc, &now));
-  PetscCall(PetscStrcmp(now, expected, &same));
-  PetscCall(CGDevTestCheck(same, "type", now));
+  PetscCall(CGDevTestCheck(!strcmp(now, expected), "type", now));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -439,8 +426,7 @@ static PetscErrorCode Changes(void)
 
   PetscFunctionBeginUser;
   memset(o, 0, sizeof o);
-  PetscCall(Grid(25, 1, &A));
-  PetscCall(GridFill(A, 25, 1, 1));
+  PetscCall(Problem(25, 1, 1, &A));
   PetscCall(Create(A, PCGAMGAGGDEVICE, "changes_", NULL, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   for (int i = 0; i < 4; i++) {
@@ -457,7 +443,7 @@ static PetscErrorCode Changes(void)
     PetscCall(CGDevTestRightHandSide(b));
     PetscCall(KSPSolve(ksp, b, o[i].x));
     PetscCall(Learn(ksp, &o[i]));
-    PetscCall(CGDevTestCheck((PetscBool)((o[i].info.levels_device + o[i].info.levels_host > 0) == (i != 1)), "changes",
+    PetscCall(CGDevTestCheck((o[i].info.levels_device + o[i].info.levels_host > 0) == (i != 1), "changes",
                              "the other type coarsened"));
     PetscCall(VecDestroy(&b));
   }
@@ -474,15 +460,11 @@ static PetscErrorCode Changes(void)
 
 static PetscErrorCode LongIndices(void)
 {
-  Outcome ours;
-  Mat     A;
+  Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(Grid(25, 1, &A));
-  PetscCall(GridFill(A, 25, 1, 1));
-  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", NULL, &ours));
-  PetscCall(CheckReason("indices", &ours, "indices of 64 bits"));
-  PetscCall(VecDestroy(&ours.x));
+  PetscCall(Problem(25, 1, 1, &A));
+  PetscCall(CheckLeft("indices", A, "plain_", "indices of 64 bits"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -496,7 +478,7 @@ static PetscErrorCode LittleMemory(PetscInt host, PetscInt agg)
   PetscCall(NearNullSpace());
   PetscCall(PetscSNPrintf(text, sizeof text, "%" PetscInt_FMT " levels by the host, %" PetscInt_FMT " by agg",
                           levels_host, levels_agg));
-  PetscCall(CGDevTestCheck((PetscBool)(levels_host >= host && levels_agg >= agg), "little memory", text));
+  PetscCall(CGDevTestCheck(levels_host >= host && levels_agg >= agg, "little memory", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -504,7 +486,6 @@ int main(int argc, char **argv)
 {
   PetscInt  host = 0, agg = 0;
   PetscBool some_host, some_agg;
-  int       status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -524,7 +505,5 @@ int main(int argc, char **argv)
     PetscCall(Smoothing());
     PetscCall(Changes());
   }
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

@@ -167,8 +167,8 @@ static PetscErrorCode Monitors(Mat A, Mat plain)
   setup.norm = KSP_NORM_UNPRECONDITIONED;
   setup.rtol = (PetscReal)1e-4;
   PetscCall(Compare("monitor", A, plain, setup, Watched, NULL));
-  PetscCall(CGDevTestCheck((PetscBool)(seen.calls > 3 && !seen.wrong), "monitor", "iterations out of order"));
-  PetscCall(CGDevTestCheck((PetscBool)(seen.largest < (sizeof(PetscReal) < 8 ? 1e-2 : 1e-8)), "monitor",
+  PetscCall(CGDevTestCheck(seen.calls > 3 && !seen.wrong, "monitor", "iterations out of order"));
+  PetscCall(CGDevTestCheck(seen.largest < (sizeof(PetscReal) < 8 ? 1e-2 : 1e-8), "monitor",
                            "the solution or the residual is not that of the norm"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,7 +220,7 @@ static PetscErrorCode MonitorOfNorms(Mat A, Mat plain)
   PetscCall(Lines(KSPCGDEVICE, A, got, 500, &m));
   for (int i = 0; i < PetscMin(n, m); i++)
     largest = PetscMax(largest, PetscAbsReal(expected[i] - got[i]) / expected[0]);
-  PetscCall(CGDevTestCheck((PetscBool)(n > 3 && PetscAbsInt(n - m) <= 1 && largest < 1e-3), "-ksp_monitor",
+  PetscCall(CGDevTestCheck(n > 3 && PetscAbsInt(n - m) <= 1 && largest < 1e-3, "-ksp_monitor",
                            "lines differ from those of KSPCG"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -259,8 +259,7 @@ static PetscErrorCode SetDiagonal(Mat A, Mat plain, PetscScalar value)
   row = n / 2;
   for (int i = 0; i < 2; i++) {
     PetscCall(MatSetValues(matrix[i], 1, &row, 1, &row, &value, INSERT_VALUES));
-    PetscCall(MatAssemblyBegin(matrix[i], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(matrix[i], MAT_FINAL_ASSEMBLY));
+    PetscCall(TestAssemble(matrix[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -279,7 +278,7 @@ static PetscErrorCode IndefinitePreconditioner(Mat A, Mat plain)
   PetscCall(CGDevTestCreate(KSPCG, plain, P, &setup, &ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(CGDevTestCheck((PetscBool)(expected.reason == KSP_DIVERGED_INDEFINITE_PC), "indefinite preconditioner",
+  PetscCall(CGDevTestCheck(expected.reason == KSP_DIVERGED_INDEFINITE_PC, "indefinite preconditioner",
                            "KSPCG does not mind"));
   for (int mode = KSP_DEVICE_CHUNK; mode <= KSP_DEVICE_PERSISTENT; mode++) {
     setup.mode = (KSPDeviceMode)mode;
@@ -347,22 +346,18 @@ static PetscErrorCode All(MatType type)
   PetscCall(IndefinitePreconditioner(A, plain));
   PetscCall(LeftToParent(A, plain));
   PetscCall(BadMatrices(A, plain));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&plain));
+  PetscCall(TestDestroyMats(&A, &plain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   char type[32] = MATAIJ;
-  int  status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
   PetscCall(All(type));
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

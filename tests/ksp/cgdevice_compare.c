@@ -43,17 +43,17 @@ static PetscErrorCode CheckCounts(int plain, const int packed[], int every)
   const int fewest = PLAIN / every - 1;
 
   PetscFunctionBeginUser;
-  PetscCall(CGDevTestCheck((PetscBool)(plain == PLAIN), "plain matrices", "not all combinations"));
-  PetscCall(CGDevTestCheck((PetscBool)(spmv_format_count() >= FORMATS), "packed matrices", "not all formats"));
+  PetscCall(CGDevTestCheck(plain == PLAIN, "plain matrices", "not all combinations"));
+  PetscCall(CGDevTestCheck(spmv_format_count() >= FORMATS, "packed matrices", "not all formats"));
   for (int i = 0; i < spmv_format_count(); i++)
-    PetscCall(CGDevTestCheck((PetscBool)(packed[i] >= fewest), spmv_format_get(i)->name, "too few combinations"));
+    PetscCall(CGDevTestCheck(packed[i] >= fewest, spmv_format_get(i)->name, "too few combinations"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   KSPDeviceMode mode  = KSP_DEVICE_GRAPH;
-  int           count = 0, plain_count = 0, packed[FORMATS_MAX] = {0}, every, status;
+  int           count = 0, plain_count = 0, packed[FORMATS_MAX] = {0}, every;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -79,7 +79,5 @@ int main(int argc, char **argv)
     PetscCall(MatDestroy(&plain));
   }
   PetscCall(CheckCounts(plain_count, packed, every));
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

@@ -24,8 +24,7 @@ static PetscErrorCode TrueResidual(Mat A, Vec x, PetscReal *relative)
   PetscCall(VecNorm(b, NORM_2, &size));
   PetscCall(VecNorm(r, NORM_2, relative));
   *relative /= size;
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&r));
+  PetscCall(TestDestroyVecs(&b, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,20 +54,18 @@ static PetscErrorCode Compare(const char name[], Mat plain, Mat A, CGDevSetup se
                           got.iterations, KSPConvergedReasons[got.reason], KSPCGDevicePrecisions[got.info.precision],
                           got.info.corrections, (double)residual, expected.iterations,
                           KSPConvergedReasons[expected.reason], (double)plain_residual));
-  PetscCall(CGDevTestCheck((PetscBool)(got.reason == expected.reason), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)(got.iterations <= most * expected.iterations + 10), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)(got.count == got.iterations + 1 && got.norms[got.iterations] == got.rnorm), name,
+  PetscCall(CGDevTestCheck(got.reason == expected.reason, name, text));
+  PetscCall(CGDevTestCheck(got.iterations <= most * expected.iterations + 10, name, text));
+  PetscCall(CGDevTestCheck(got.count == got.iterations + 1 && got.norms[got.iterations] == got.rnorm, name,
                            "the history is not that of all iterations"));
   /* the reachable residual comes from rounding the matrix itself, and solves differ in how close they get */
-  PetscCall(CGDevTestCheck((PetscBool)(residual <= 3 * PetscMax(plain_residual, setup.rtol) + reachable), name, text));
+  PetscCall(CGDevTestCheck(residual <= 3 * PetscMax(plain_residual, setup.rtol) + reachable, name, text));
   if (precision == KSP_CGDEVICE_MIXED)
-    PetscCall(CGDevTestCheck((PetscBool)(!device || got.info.precision == precision), name, text));
-  PetscCall(
-      CGDevTestCheck((PetscBool)(!device || precision == KSP_CGDEVICE_DOUBLE || got.info.corrections > 0), name, text));
+    PetscCall(CGDevTestCheck(!device || got.info.precision == precision, name, text));
+  PetscCall(CGDevTestCheck(!device || precision == KSP_CGDEVICE_DOUBLE || got.info.corrections > 0, name, text));
   if (setup.norm == KSP_NORM_UNPRECONDITIONED && device && precision == KSP_CGDEVICE_MIXED)
-    PetscCall(CGDevTestCheck((PetscBool)(residual <= (PetscReal)(1 + 1e-9) * setup.rtol), name, text));
-  PetscCall(VecDestroy(&expected.x));
-  PetscCall(VecDestroy(&got.x));
+    PetscCall(CGDevTestCheck(residual <= (PetscReal)(1 + 1e-9) * setup.rtol, name, text));
+  PetscCall(TestDestroyVecs(&expected.x, &got.x));
   if (kept) *kept = ksp;
   else PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -93,8 +90,7 @@ static PetscErrorCode TestMatrices(void)
       PetscCall(PetscSNPrintf(name, sizeof name, "matrix %d, norm %d", i, norm));
       PetscCall(Compare(name, plain, A, setup, KSP_CGDEVICE_MIXED, 2, 0, NULL));
     }
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&plain));
+    PetscCall(TestDestroyMats(&A, &plain));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,8 +116,7 @@ static PetscErrorCode DenseMatrix(PetscInt exponent, Mat *A)
 
       PetscCall(MatSetValue(*A, i, j, rank_one + (i == j ? d[i] : 0), INSERT_VALUES));
     }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,18 +160,17 @@ static PetscErrorCode TestLaterSolves(void)
   PetscCall(Compare("a bad matrix", bad, bad, setup, KSP_CGDEVICE_DOUBLE, 12, (PetscReal)1e-6, &ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &again));
   PetscCall(VecDestroy(&again.x));
-  PetscCall(CGDevTestCheck((PetscBool)(again.info.corrections == 0 && again.info.precision == KSP_CGDEVICE_DOUBLE),
+  PetscCall(CGDevTestCheck(again.info.corrections == 0 && again.info.precision == KSP_CGDEVICE_DOUBLE,
                            "a bad matrix again", "mixed precision was tried again"));
   PetscCall(KSPReset(ksp));
   PetscCall(KSPSetOperators(ksp, good, good));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &again));
   PetscCall(VecDestroy(&again.x));
   if (CGDevTestOnDevice())
-    PetscCall(CGDevTestCheck((PetscBool)(again.info.precision == KSP_CGDEVICE_MIXED), "a good matrix",
-                             "mixed precision was not tried"));
+    PetscCall(
+        CGDevTestCheck(again.info.precision == KSP_CGDEVICE_MIXED, "a good matrix", "mixed precision was not tried"));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&bad));
-  PetscCall(MatDestroy(&good));
+  PetscCall(TestDestroyMats(&bad, &good));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,13 +193,12 @@ static PetscErrorCode TestNewValues(void)
   PetscCall(CGDevTestFill(A, 2));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &second));
   PetscCall(TrueResidual(A, second.x, &residual));
-  PetscCall(CGDevTestCheck((PetscBool)(residual <= (PetscReal)(1 + 1e-9) * setup.rtol), "new values", "the residual"));
-  PetscCall(CGDevTestCheck((PetscBool)(second.info.graphs == first.info.graphs &&
-                                       second.info.conversions == first.info.conversions &&
-                                       second.info.precision == first.info.precision),
+  PetscCall(CGDevTestCheck(residual <= (PetscReal)(1 + 1e-9) * setup.rtol, "new values", "the residual"));
+  PetscCall(CGDevTestCheck(second.info.graphs == first.info.graphs &&
+                               second.info.conversions == first.info.conversions &&
+                               second.info.precision == first.info.precision,
                            "new values", "something was made again"));
-  PetscCall(VecDestroy(&first.x));
-  PetscCall(VecDestroy(&second.x));
+  PetscCall(TestDestroyVecs(&first.x, &second.x));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,16 +229,16 @@ static PetscErrorCode TestCases(void)
   setup.max_it    = 7; /* fewer than needed */
   PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
-  PetscCall(CGDevTestCheck(
-      (PetscBool)(o.iterations == 7 && o.reason == KSP_CONVERGED_ITS && o.info.precision == KSP_CGDEVICE_DOUBLE),
-      "norm none", KSPConvergedReasons[o.reason]));
+  PetscCall(
+      CGDevTestCheck(o.iterations == 7 && o.reason == KSP_CONVERGED_ITS && o.info.precision == KSP_CGDEVICE_DOUBLE,
+                     "norm none", KSPConvergedReasons[o.reason]));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPDestroy(&ksp));
   setup.norm = KSP_NORM_PRECONDITIONED;
   PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
   PetscCall(KSPMonitorSet(ksp, Nothing, &seen, NULL));
   PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
-  PetscCall(CGDevTestCheck((PetscBool)(o.iterations == 7 && o.reason == KSP_DIVERGED_ITS && seen == 8), "7 iterations",
+  PetscCall(CGDevTestCheck(o.iterations == 7 && o.reason == KSP_DIVERGED_ITS && seen == 8, "7 iterations",
                            KSPConvergedReasons[o.reason]));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPDestroy(&ksp));
@@ -255,7 +248,6 @@ static PetscErrorCode TestCases(void)
 
 int main(int argc, char **argv)
 {
-  int status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -267,7 +259,5 @@ int main(int argc, char **argv)
     PetscCall(TestNewValues());
   }
   PetscCall(TestCases());
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

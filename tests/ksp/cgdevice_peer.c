@@ -45,8 +45,7 @@ static PetscErrorCode MakeMatrix(Mat *A)
     for (int k = 0; k < 5; k++)
       if (column[k] >= 0 && column[k] < N * N) PetscCall(MatSetValue(*A, i, column[k], k == 0 ? 4 : -1, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,14 +6,11 @@
 
 #include <petscksp.h>
 #include <petscpack.h>
+#include "petsc_test.h"
 
 /* 3.23 named the type of context destructors */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscErrorCode PetscCtxDestroyFn(void **);
-#endif
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
 #endif
 
 enum { CGDEV_MATRICES = 6, CGDEV_NORMS = 3000 };
@@ -31,6 +28,8 @@ typedef struct {
   PetscReal     rtol, divtol;
   PetscInt      max_it;
   PetscBool     guess; /* start from a nonzero vector */
+  PetscInt      restart;
+  PCSide        side; /* both are for GMRES, which has a restart that is not 0 */
   PetscErrorCode (*configure)(KSP);
 } CGDevSetup;
 /* Default settings: Jacobi, its default norm, graph, tolerance 1e-8 (1e-4 in single precision), no divergence limit,
@@ -56,18 +55,20 @@ PetscErrorCode CGDevTestSolve(KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutc
 /* Whether the GPU must do the solves of this run */
 PetscBool CGDevTestOnDevice(void);
 
-/* The text of -ksp_view, on all processes */
-PetscErrorCode CGDevTestView(KSP ksp, char text[], size_t size);
+/* Checks that -ksp_view says a text */
+PetscErrorCode CGDevTestSays(KSP ksp, const char name[], const char text[]);
 /* Sets an option of this solver only, for settings that have no function */
 PetscErrorCode CGDevTestOption(KSP ksp, const char option[], const char value[]);
 
 /* Counts a failure and prints a line that begins with name, unless right */
 PetscErrorCode CGDevTestCheck(PetscBool right, const char name[], const char what[]);
 PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got);
+/* Solves by both, compares the results, and destroys the solutions */
+PetscErrorCode CGDevTestBoth(const char name[], KSP plain, KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutcome *got);
 /* -expect_nccl: whether NCCL serves solves on the device */
 PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl);
 /* Solves with KSPCG and plain, and with KSPCGDEVICE and A, and compares. host: a word of the reason to solve on the
    host; NULL if the device must serve */
 PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, const CGDevSetup *setup, const char host[]);
-/* Prints the counts; the exit status of the program */
+/* Prints the counts, ends PETSc, and returns the exit status of the program */
 int CGDevTestEnd(void);

@@ -73,8 +73,7 @@ static PetscErrorCode Solve(MatType type, const Method *method, History *h)
   PetscCall(KSPGetIterationNumber(ksp, &h->iterations));
   PetscCall(KSPGetConvergedReason(ksp, &h->reason));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

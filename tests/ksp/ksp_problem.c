@@ -29,20 +29,14 @@ PetscErrorCode KspProblemFill(Mat A, PetscInt nx, PetscInt ny, PetscReal contras
     }
     PetscCall(MatSetValue(A, node, node, diagonal, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KspProblemCreate(MPI_Comm comm, MatType type, PetscInt nx, PetscInt ny, Mat *A)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(comm, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, nx * ny, nx * ny));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
+  PetscCall(TestCreate(comm, type, PETSC_DECIDE, PETSC_DECIDE, nx * ny, nx * ny, 1, 5, A));
   PetscCall(KspProblemFill(*A, nx, ny, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

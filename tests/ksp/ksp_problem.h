@@ -6,10 +6,7 @@
 
 #include <petscksp.h>
 #include <petscpack.h>
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
+#include "petsc_test.h"
 
 /* Sets all entries for the coefficient 1 + contrast (i j mod 7) at grid point (i, j), and assembles */
 PetscErrorCode KspProblemFill(Mat A, PetscInt nx, PetscInt ny, PetscReal contrast);

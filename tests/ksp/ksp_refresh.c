@@ -15,6 +15,7 @@ enum { NX = 17, NY = 13, STEPS = 5 };
 static PetscErrorCode SolveBoth(Mat A, Mat plain, PetscReal *error)
 {
   const Mat matrix[2] = {A, plain};
+  PetscReal size;
   Vec       x[2], b;
   KSP       ksp;
 
@@ -29,8 +30,7 @@ static PetscErrorCode SolveBoth(Mat A, Mat plain, PetscReal *error)
     PetscCall(KSPDestroy(&ksp));
     PetscCall(VecDestroy(&b));
   }
-  PetscCall(VecAXPY(x[0], -1, x[1]));
-  PetscCall(VecNorm(x[0], NORM_INFINITY, error));
+  PetscCall(TestDistance(x[0], x[1], NORM_INFINITY, error, &size));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&x[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,8 +90,7 @@ static PetscErrorCode NewPattern(const char *type, Mat A, Mat plain, PetscInt *f
       PetscCall(MatSetValue(matrix[k], 0, NX * NY - 1, -0.02, INSERT_VALUES));
       PetscCall(MatSetValue(matrix[k], NX * NY - 1, 0, -0.02, INSERT_VALUES));
     }
-    PetscCall(MatAssemblyBegin(matrix[k], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(matrix[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(TestAssemble(matrix[k]));
   }
   PetscCall(SolveBoth(A, plain, &error));
   PetscCall(Expect(type, "error after a new pattern", error, 0, 1e-6, failed));
@@ -120,8 +119,7 @@ int main(int argc, char **argv)
     PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
     PetscCall(Loop(type, A, plain, &failed));
     PetscCall(NewPattern(type, A, plain, &failed));
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&plain));
+    PetscCall(TestDestroyMats(&A, &plain));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failed\n", failed));
   PetscCall(PetscFinalize());

@@ -18,16 +18,6 @@ static int prefixes;
 
 static PetscBool OnDevice(void) { return CGDevTestOnDevice(); }
 
-static PetscErrorCode InfoOf(KSP ksp, PCMGDeviceInfo *info)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGDeviceGetInfo(pc, info));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A solver for a row of the table, with PETSc's type or with ours */
 static PetscErrorCode Create(const MGRow *row, KSPType type, PetscBool ours, CGDevSetup *setup, KSP *ksp)
 {
@@ -51,15 +41,14 @@ static PetscErrorCode CheckCounts(const char name[], KSP ksp, const char refused
   PCMGDeviceInfo  info;
 
   PetscFunctionBeginUser;
-  PetscCall(InfoOf(ksp, &info));
+  PetscCall(MGTestInfo(ksp, &info));
   PetscCall(PetscSNPrintf(text, sizeof text, "%d applications on the device, %d by PETSc: %s", (int)info.applies_device,
                           (int)info.applies_petsc, info.reason));
-  PetscCall(CGDevTestCheck((PetscBool)((info.applies_device > 0) == served), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)((info.applies_petsc > 0) != served), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)((info.reason[0] == 0) == served), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)((info.bytes > 0) == served), name, "bytes on the device"));
-  if (refused && OnDevice())
-    PetscCall(CGDevTestCheck((PetscBool)(strstr(info.reason, refused) != NULL), name, info.reason));
+  PetscCall(CGDevTestCheck((info.applies_device > 0) == served, name, text));
+  PetscCall(CGDevTestCheck((info.applies_petsc > 0) != served, name, text));
+  PetscCall(CGDevTestCheck((info.reason[0] == 0) == served, name, text));
+  PetscCall(CGDevTestCheck((info.bytes > 0) == served, name, "bytes on the device"));
+  if (refused && OnDevice()) PetscCall(CGDevTestCheck(strstr(info.reason, refused) != NULL, name, info.reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,23 +56,19 @@ static PetscErrorCode CheckCounts(const char name[], KSP ksp, const char refused
 
 static PetscErrorCode Compare(const MGRow *row, KSPType type)
 {
-  static CGDevOutcome expected, got;
+  static CGDevOutcome got;
   CGDevSetup          setup;
   char                name[128];
-  KSP                 ksp;
+  KSP                 plain, ours;
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s", type, row->name));
-  PetscCall(Create(row, type, PETSC_FALSE, &setup, &ksp));
-  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &expected));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(Create(row, type, PETSC_TRUE, &setup, &ksp));
-  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
-  PetscCall(CGDevTestAlike(name, &expected, &got));
-  PetscCall(CheckCounts(name, ksp, row->refused));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&expected.x));
-  PetscCall(VecDestroy(&got.x));
+  PetscCall(Create(row, type, PETSC_FALSE, &setup, &plain));
+  PetscCall(Create(row, type, PETSC_TRUE, &setup, &ours));
+  PetscCall(CGDevTestBoth(name, plain, ours, NULL, &setup, &got));
+  PetscCall(CheckCounts(name, ours, row->refused));
+  PetscCall(KSPDestroy(&plain));
+  PetscCall(KSPDestroy(&ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,15 +106,10 @@ static PetscErrorCode Solvers(PetscInt sample)
 static PetscErrorCode Differ(Vec x, Vec y, PetscReal *difference)
 {
   PetscReal size;
-  Vec       d;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(x, &d));
-  PetscCall(VecWAXPY(d, -1, x, y));
-  PetscCall(VecNorm(d, NORM_2, difference));
-  PetscCall(VecNorm(x, NORM_2, &size));
+  PetscCall(TestDistance(y, x, NORM_2, difference, &size));
   *difference /= size;
-  PetscCall(VecDestroy(&d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,10 +131,8 @@ static PetscErrorCode Blocks(const char name[], PC pc, Vec b, Vec expected)
     PetscCall(VecScale(column, 1 + j));
     PetscCall(MatDenseRestoreColumnVecWrite(B, j, &column));
   }
-  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyBegin(X, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(X, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(B));
+  PetscCall(TestAssemble(X));
   PetscCall(PCMatApply(pc, B, X));
   for (PetscInt j = 0; j < 3; j++) {
     PetscCall(MatDenseGetColumnVecRead(X, j, &column));
@@ -162,12 +140,11 @@ static PetscErrorCode Blocks(const char name[], PC pc, Vec b, Vec expected)
     PetscCall(VecCopy(column, b));
     PetscCall(VecScale(b, 1 / (PetscReal)(1 + j)));
     PetscCall(Differ(expected, b, &difference));
-    PetscCall(CGDevTestCheck((PetscBool)(difference < 100 * PETSC_MACHINE_EPSILON), name, "a column differs"));
+    PetscCall(CGDevTestCheck(difference < 100 * PETSC_MACHINE_EPSILON, name, "a column differs"));
     PetscCall(VecDestroy(&b));
     PetscCall(MatDenseRestoreColumnVecRead(X, j, &column));
   }
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
+  PetscCall(TestDestroyMats(&B, &X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,28 +171,27 @@ static PetscErrorCode Applications(void)
   PetscCall(CGDevTestRightHandSide(b));
   PetscCall(KSPSetUp(plain));
   PetscCall(KSPSetUp(ours));
-  PetscCall(InfoOf(ours, &before));
-  PetscCall(CGDevTestCheck((PetscBool)((before.set_ups == 1) == OnDevice()), row.name, "no hierarchy after PCSetUp()"));
+  PetscCall(MGTestInfo(ours, &before));
+  PetscCall(CGDevTestCheck((before.set_ups == 1) == OnDevice(), row.name, "no hierarchy after PCSetUp()"));
   PetscCall(KSPGetPC(plain, &pc));
   PetscCall(PCApply(pc, b, x[0]));
   PetscCall(KSPGetPC(ours, &pc));
   PetscCall(PCApply(pc, b, x[1]));
   PetscCall(PCApply(pc, b, x[2]));
   PetscCall(Differ(x[0], x[1], &difference));
-  PetscCall(CGDevTestCheck((PetscBool)(difference < 1000 * PETSC_MACHINE_EPSILON), row.name, "another result"));
+  PetscCall(CGDevTestCheck(difference < 1000 * PETSC_MACHINE_EPSILON, row.name, "another result"));
   PetscCall(VecEqual(x[1], x[2], &same));
   PetscCall(CGDevTestCheck(same, row.name, "not the same bits"));
   PetscCall(Blocks(row.name, pc, b, x[1]));
-  PetscCall(InfoOf(ours, &info));
-  PetscCall(CGDevTestCheck((PetscBool)(info.applies_device == (OnDevice() ? 5 : 0)), row.name, "not 5 applications"));
-  PetscCall(CGDevTestCheck((PetscBool)(info.set_ups == before.set_ups), row.name, "set up for an application"));
+  PetscCall(MGTestInfo(ours, &info));
+  PetscCall(CGDevTestCheck(info.applies_device == (OnDevice() ? 5 : 0), row.name, "not 5 applications"));
+  PetscCall(CGDevTestCheck(info.set_ups == before.set_ups, row.name, "set up for an application"));
   PetscCall(PCApplyTranspose(pc, b, x[2]));
   PetscCall(Differ(x[1], x[2], &difference));
-  PetscCall(CGDevTestCheck((PetscBool)(difference < (PetscReal)1e-3), row.name, "not its own transpose"));
-  PetscCall(InfoOf(ours, &info));
-  PetscCall(
-      CGDevTestCheck((PetscBool)(info.applies_petsc == 1 || !OnDevice()), row.name, "the transpose was not counted"));
-  PetscCall(CGDevTestCheck((PetscBool)(strstr(info.reason, "transposed") || !OnDevice()), row.name, info.reason));
+  PetscCall(CGDevTestCheck(difference < (PetscReal)1e-3, row.name, "not its own transpose"));
+  PetscCall(MGTestInfo(ours, &info));
+  PetscCall(CGDevTestCheck(info.applies_petsc == 1 || !OnDevice(), row.name, "the transpose was not counted"));
+  PetscCall(CGDevTestCheck(strstr(info.reason, "transposed") || !OnDevice(), row.name, info.reason));
   for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&x[i]));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&plain));
@@ -228,32 +204,14 @@ static PetscErrorCode Applications(void)
 typedef struct {
   KSP          plain, ours;
   CGDevSetup   setup;
-  CGDevOutcome expected, got;
+  CGDevOutcome got;
 } Pair;
 
 static Pair pair;
 
-static PetscErrorCode Both(const char name[], PetscErrorCode (*change)(KSP))
-{
-  PetscFunctionBeginUser;
-  if (change) PetscCall((*change)(pair.plain));
-  if (change) PetscCall((*change)(pair.ours));
-  PetscCall(CGDevTestSolve(pair.plain, NULL, &pair.setup, &pair.expected));
-  PetscCall(CGDevTestSolve(pair.ours, NULL, &pair.setup, &pair.got));
-  PetscCall(CGDevTestAlike(name, &pair.expected, &pair.got));
-  PetscCall(VecDestroy(&pair.expected.x));
-  PetscCall(VecDestroy(&pair.got.x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static const MGRow changing = {"changes", MG_GRID, 3, JACOBI, NULL};
 
-static PetscErrorCode NewValues(KSP ksp)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MGTestFill(&changing, ksp, (PetscReal)1.4));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode NewValues(KSP ksp) { return MGTestFill(&changing, ksp, (PetscReal)1.4); }
 
 static PetscErrorCode MoreSteps(KSP ksp)
 {
@@ -267,60 +225,51 @@ static PetscErrorCode MoreSteps(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Additive(KSP ksp)
+static PetscErrorCode SetCycle(KSP ksp, PCMGType type)
 {
   PC pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
+  PetscCall(PCMGSetType(pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Multiplicative(KSP ksp)
+static PetscErrorCode Additive(KSP ksp) { return SetCycle(ksp, PC_MG_ADDITIVE); }
+static PetscErrorCode Multiplicative(KSP ksp) { return SetCycle(ksp, PC_MG_MULTIPLICATIVE); }
+
+/* Makes a change in both solvers, and solves by both. served: on the device; set_ups: number of times that data was taken
+   from PETSc so far */
+static PetscErrorCode Both(const char name[], PetscErrorCode (*change)(KSP), PetscBool served, PetscInt set_ups)
 {
-  PC pc;
+  PCMGDeviceInfo before, info;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGSetType(pc, PC_MG_MULTIPLICATIVE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Checks whether that solve was served. set_ups: number of times that data was taken from PETSc so far */
-static PetscErrorCode Served(const char name[], PetscInt *applies, PetscBool served, PetscInt set_ups)
-{
-  PCMGDeviceInfo info;
-
-  PetscFunctionBeginUser;
-  PetscCall(InfoOf(pair.ours, &info));
+  PetscCall(MGTestInfo(pair.ours, &before));
+  if (change) PetscCall((*change)(pair.plain));
+  if (change) PetscCall((*change)(pair.ours));
+  PetscCall(CGDevTestBoth(name, pair.plain, pair.ours, NULL, &pair.setup, &pair.got));
+  PetscCall(MGTestInfo(pair.ours, &info));
   if (OnDevice()) {
-    PetscCall(CGDevTestCheck((PetscBool)((info.applies_device > *applies) == served), name, info.reason));
-    PetscCall(CGDevTestCheck((PetscBool)(info.set_ups == set_ups), name, "another number of set-ups"));
+    PetscCall(CGDevTestCheck((info.applies_device > before.applies_device) == served, name, info.reason));
+    PetscCall(CGDevTestCheck(info.set_ups == set_ups, name, "another number of set-ups"));
   }
-  *applies = info.applies_device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Changes(KSPType type)
 {
-  PetscInt applies = 0;
+  const PetscBool richardson = !strcmp(type, KSPRICHARDSON) ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(Create(&changing, type, PETSC_FALSE, &pair.setup, &pair.plain));
   PetscCall(Create(&changing, type, PETSC_TRUE, &pair.setup, &pair.ours));
-  PetscCall(Both("the first solve", NULL));
-  PetscCall(Served("the first solve", &applies, PETSC_TRUE, 1));
-  PetscCall(Both("nothing new", NULL));
-  PetscCall(Served("nothing new", &applies, PETSC_TRUE, 1));
-  PetscCall(Both("new values", NewValues));
-  PetscCall(Served("new values", &applies, PETSC_TRUE, 2));
-  PetscCall(Both("more steps", MoreSteps));
-  PetscCall(Served("more steps", &applies, PETSC_TRUE, 3));
-  if (strcmp(type, KSPRICHARDSON)) PetscCall(Both("additive", Additive));
-  if (strcmp(type, KSPRICHARDSON)) PetscCall(Served("additive", &applies, PETSC_FALSE, 3));
-  PetscCall(Both("multiplicative", Multiplicative));
-  PetscCall(Served("multiplicative", &applies, PETSC_TRUE, strcmp(type, KSPRICHARDSON) ? 4 : 3));
+  PetscCall(Both("the first solve", NULL, PETSC_TRUE, 1));
+  PetscCall(Both("nothing new", NULL, PETSC_TRUE, 1));
+  PetscCall(Both("new values", NewValues, PETSC_TRUE, 2));
+  PetscCall(Both("more steps", MoreSteps, PETSC_TRUE, 3));
+  if (!richardson) PetscCall(Both("additive", Additive, PETSC_FALSE, 3));
+  PetscCall(Both("multiplicative", Multiplicative, PETSC_TRUE, richardson ? 3 : 4));
   PetscCall(KSPDestroy(&pair.plain));
   PetscCall(KSPDestroy(&pair.ours));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -340,13 +289,13 @@ static PetscErrorCode InPrecision(const char name[], KSP ksp, CGDevSetup *setup,
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCMGDeviceSetSinglePrecision(pc, single));
   PetscCall(CGDevTestSolve(ksp, NULL, setup, &got));
-  PetscCall(InfoOf(ksp, &info));
+  PetscCall(MGTestInfo(ksp, &info));
   if (OnDevice())
-    PetscCall(CGDevTestCheck((PetscBool)(info.single == (PetscDefined(USE_REAL_DOUBLE) ? single : PETSC_FALSE)), name,
+    PetscCall(CGDevTestCheck(info.single == (PetscDefined(USE_REAL_DOUBLE) ? single : PETSC_FALSE), name,
                              "another precision than wanted"));
   PetscCall(PetscSNPrintf(text, sizeof text, "%d iterations, and %d before", (int)got.iterations, (int)*iterations));
-  PetscCall(CGDevTestCheck((PetscBool)(got.reason > 0), name, text));
-  if (*iterations > 0) PetscCall(CGDevTestCheck((PetscBool)(10 * got.iterations <= 11 * *iterations + 10), name, text));
+  PetscCall(CGDevTestCheck(got.reason > 0, name, text));
+  if (*iterations > 0) PetscCall(CGDevTestCheck(10 * got.iterations <= 11 * *iterations + 10, name, text));
   *iterations = got.iterations;
   PetscCall(VecDestroy(&got.x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -394,15 +343,15 @@ static PetscErrorCode Shared(void)
     PetscCall(CGDevTestSolve(ksp, NULL, &setup, &got));
     PetscCall(CGDevTestAlike(row.name, &expected, &got));
     PetscCall(MGTestServed(row.name, &got));
-    PetscCall(InfoOf(ksp, &info));
-    PetscCall(CGDevTestCheck((PetscBool)(info.applies_device == 0 && (info.applies_petsc == 0 || !OnDevice())),
-                             row.name, "PCApply() was called"));
-    PetscCall(CGDevTestCheck((PetscBool)(info.set_ups == got.info.set_ups), row.name, "there are two hierarchies"));
+    PetscCall(MGTestInfo(ksp, &info));
+    PetscCall(CGDevTestCheck(info.applies_device == 0 && (info.applies_petsc == 0 || !OnDevice()), row.name,
+                             "PCApply() was called"));
+    PetscCall(CGDevTestCheck(info.set_ups == got.info.set_ups, row.name, "there are two hierarchies"));
     PetscCall(VecDestroy(&got.x));
     PetscCall(KSPGetPC(ksp, &pc));
     PetscCall(PCSetType(pc, PCNONE));
     PetscCall(KSPDeviceGetInfo(ksp, &solver)); /* must not read data that the PC has freed */
-    PetscCall(CGDevTestCheck((PetscBool)(solver.solves_device == got.info.solves_device), row.name, "another count"));
+    PetscCall(CGDevTestCheck(solver.solves_device == got.info.solves_device, row.name, "another count"));
     PetscCall(PCSetType(pc, PCGAMGDEVICE));
     PetscCall(KSPSetFromOptions(ksp));
   }
@@ -446,9 +395,9 @@ static PetscErrorCode Split(const char pc[], CGDevOutcome *outcome, PCMGDeviceIn
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(CGDevTestSolve(ksp, NULL, &unused, outcome));
   PetscCall(PCFieldSplitGetSubKSP(outer, &splits, &inner));
-  PetscCall(CGDevTestCheck((PetscBool)(splits == 2), "fieldsplit", "not two splits"));
+  PetscCall(CGDevTestCheck(splits == 2, "fieldsplit", "not two splits"));
   for (PetscInt i = 0; i < splits; i++) {
-    PetscCall(InfoOf(inner[i], &info[i]));
+    PetscCall(MGTestInfo(inner[i], &info[i]));
     info[i].reason = "";
   }
   PetscCall(PetscFree(inner));
@@ -464,21 +413,19 @@ static PetscErrorCode Splits(void)
 
   PetscFunctionBeginUser;
   PetscCall(Split(PCGAMG, &expected, info));
-  PetscCall(CGDevTestCheck((PetscBool)(info[0].applies_device == 0), "fieldsplit with gamg", "an application of ours"));
+  PetscCall(CGDevTestCheck(info[0].applies_device == 0, "fieldsplit with gamg", "an application of ours"));
   PetscCall(Split(PCGAMGDEVICE, &got, info));
   PetscCall(CGDevTestAlike("fieldsplit", &expected, &got));
   for (int i = 0; i < 2 && OnDevice(); i++)
-    PetscCall(CGDevTestCheck((PetscBool)(info[i].applies_device >= got.iterations && info[i].applies_petsc == 0),
-                             "fieldsplit", "not on the device"));
-  PetscCall(VecDestroy(&expected.x));
-  PetscCall(VecDestroy(&got.x));
+    PetscCall(CGDevTestCheck(info[i].applies_device >= got.iterations && info[i].applies_petsc == 0, "fieldsplit",
+                             "not on the device"));
+  PetscCall(TestDestroyVecs(&expected.x, &got.x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   PetscInt sample = 1;
-  int      status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -492,7 +439,5 @@ int main(int argc, char **argv)
   PetscCall(Precision(KSPCGDEVICE));
   PetscCall(Shared());
   PetscCall(Splits());
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

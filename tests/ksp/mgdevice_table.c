@@ -86,7 +86,6 @@ int main(int argc, char **argv)
   char      only[64] = "";
   PetscInt  sample   = 1;
   PetscBool one;
-  int       status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -97,7 +96,5 @@ int main(int argc, char **argv)
     PetscCall(PetscStrcmp(only, rows[i].name, &one));
     if (!only[0] || one) PetscCall(MGTestRow(&rows[i], (PetscInt)i));
   }
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

@@ -2,8 +2,6 @@
 #include "mgdevice_test.h"
 
 #include <petscdmda.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static PetscBool IsGamg(MGProblem problem) { return problem <= MG_SINGULAR_UNKNOWN ? PETSC_TRUE : PETSC_FALSE; }
@@ -89,8 +87,7 @@ static PetscErrorCode GridFill(const MGRow *row, Mat A, PetscInt nx, PetscInt ny
 
         PetscCall(AddPoint(A, me, other, c, IsSingular(row->problem) ? 0 : (PetscReal)0.05 * c));
       }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,12 +142,7 @@ static PetscErrorCode SetTransfer(const MGRow *row, PC pc, PetscInt i, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode UserResidual(Mat A, Vec b, Vec x, Vec r)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PCMGResidualDefault(A, b, x, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode UserResidual(Mat A, Vec b, Vec x, Vec r) { return PCMGResidualDefault(A, b, x, r); }
 
 /* Sets the matrices of all levels if PCMG must not make the Galerkin products, for which it uses P as it is stored */
 static PetscErrorCode SetCoarseMatrices(PC pc, PetscInt levels, Mat A, Mat P[])
@@ -244,8 +236,7 @@ static PetscErrorCode Jumps(Mat A)
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCall(MatCreateVecs(A, &scale, NULL));
   for (PetscInt i = 0; i < rows; i++) PetscCall(VecSetValue(scale, i, (i / 16) % 2 ? 1e4 : 1, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(scale));
-  PetscCall(VecAssemblyEnd(scale));
+  PetscCall(TestAssembleVec(scale));
   PetscCall(MatDiagonalScale(A, scale, scale));
   PetscCall(VecDestroy(&scale));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,10 +294,10 @@ PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got)
   PetscFunctionBeginUser;
   if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPDeviceModes[got->info.used], got->why));
-  PetscCall(CGDevTestCheck((PetscBool)(got->info.used != KSP_DEVICE_HOST), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)(got->info.solves_host == 0), name, "a solve by KSPCG"));
-  PetscCall(CGDevTestCheck((PetscBool)(got->info.cycles > 0), name, "no cycles on the device"));
-  PetscCall(CGDevTestCheck((PetscBool)(got->info.set_ups > 0), name, "no set-up"));
+  PetscCall(CGDevTestCheck(got->info.used != KSP_DEVICE_HOST, name, text));
+  PetscCall(CGDevTestCheck(got->info.solves_host == 0, name, "a solve by KSPCG"));
+  PetscCall(CGDevTestCheck(got->info.cycles > 0, name, "no cycles on the device"));
+  PetscCall(CGDevTestCheck(got->info.set_ups > 0, name, "no set-up"));
   PetscCall(CGDevTestNccl(name, got->info.nccl));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -329,29 +320,23 @@ static PetscErrorCode RemoveMean(Vec x)
 static PetscErrorCode Converged(const char name[], const CGDevOutcome *expected, const CGDevOutcome *got)
 {
   PetscReal size, error;
-  Vec       difference;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(got->x, &difference));
-  PetscCall(VecWAXPY(difference, -1, expected->x, got->x));
-  PetscCall(VecNorm(difference, NORM_2, &error));
-  PetscCall(VecNorm(expected->x, NORM_2, &size));
-  PetscCall(VecDestroy(&difference));
-  PetscCall(CGDevTestCheck((PetscBool)(got->reason > 0), name, "no convergence"));
-  PetscCall(CGDevTestCheck((PetscBool)(error <= (PetscReal)1e-3 * size), name, "the solution differs"));
+  PetscCall(TestDistance(got->x, expected->x, NORM_2, &error, &size));
+  PetscCall(CGDevTestCheck(got->reason > 0, name, "no convergence"));
+  PetscCall(CGDevTestCheck(error <= (PetscReal)1e-3 * size, name, "the solution differs"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Refused(const MGRow *row, const CGDevOutcome *got)
 {
-  char text[400], *found;
+  char text[400];
 
   PetscFunctionBeginUser;
   if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof text, "solved in mode %s: %s", KSPDeviceModes[got->info.used], got->why));
-  PetscCall(PetscStrstr(got->why, row->refused, &found));
-  PetscCall(CGDevTestCheck((PetscBool)(found != NULL), row->name, text));
-  PetscCall(CGDevTestCheck((PetscBool)(got->info.cycles == 0), row->name, "a cycle on the device"));
+  PetscCall(CGDevTestCheck(strstr(got->why, row->refused) != NULL, row->name, text));
+  PetscCall(CGDevTestCheck(got->info.cycles == 0, row->name, "a cycle on the device"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -390,26 +375,16 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number)
   if (row->problem == MG_SINGULAR_UNKNOWN) PetscCall(Converged(row->name, &expected, &got));
   else PetscCall(CGDevTestAlike(row->name, &expected, &got));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&expected.x));
-  PetscCall(VecDestroy(&got.x));
+  PetscCall(TestDestroyVecs(&expected.x, &got.x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MGTestViews(KSP ksp, const char text[], PetscBool verbose, PetscBool *has)
+PetscErrorCode MGTestInfo(KSP ksp, PCMGDeviceInfo *info)
 {
-  char       *written = NULL;
-  size_t      size;
-  FILE       *file = open_memstream(&written, &size);
-  PetscViewer viewer;
+  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm((PetscObject)ksp), file, &viewer));
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  (void)fclose(file);
-  *has = strstr(written, text) ? PETSC_TRUE : PETSC_FALSE;
-  if (verbose) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s", written));
-  free(written);
-  PetscCallMPI(MPI_Bcast(has, 1, MPI_INT, 0, PetscObjectComm((PetscObject)ksp)));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGDeviceGetInfo(pc, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -47,5 +47,4 @@ PetscErrorCode MGTestRow(const MGRow *row, PetscInt number);
 PetscErrorCode MGTestFill(const MGRow *row, KSP ksp, PetscReal scale);
 /* Checks that the device served, and counted the solve */
 PetscErrorCode MGTestServed(const char name[], const CGDevOutcome *got);
-/* Whether -ksp_view has a text; verbose prints it */
-PetscErrorCode MGTestViews(KSP ksp, const char text[], PetscBool verbose, PetscBool *has);
+PetscErrorCode MGTestInfo(KSP ksp, PCMGDeviceInfo *info);

@@ -29,16 +29,6 @@ static const MGRow rows[] = {
     [OVERFLOW] = {"overflow", MG_GRID, 3, JACOBI "-mg_levels_ksp_chebyshev_eigenvalues 1e-10,2e-10", NULL},
     [OTHER]    = {"preconditioner of another matrix", MG_SCALAR, 0, COARSE, NULL}};
 
-static PetscErrorCode InfoOf(KSP ksp, PCMGDeviceInfo *info)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGDeviceGetInfo(pc, info));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Replaces A by a permutation and a diagonal; the preconditioner keeps A */
 static PetscErrorCode Permute(KSP ksp)
 {
@@ -54,8 +44,7 @@ static PetscErrorCode Permute(KSP ksp)
     PetscCall(MatSetValue(S, i, i, (PetscReal)0.25, INSERT_VALUES));
     PetscCall(MatSetValue(S, i, (i + 1) % n, 1, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(S, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(S, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(S));
   PetscCall(KSPSetOperators(ksp, S, A));
   PetscCall(MatDestroy(&S));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,14 +74,12 @@ static PetscErrorCode Create(Fault fault, KSPType type, const char more[], CGDev
 static PetscErrorCode CheckPrecision(const char name[], KSP ksp, PetscBool single, const char why[])
 {
   PCMGDeviceInfo info;
-  PetscBool      shown;
 
   PetscFunctionBeginUser;
   if (!CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(InfoOf(ksp, &info));
-  PetscCall(CGDevTestCheck((PetscBool)(info.single == single), name, "another precision than expected"));
-  PetscCall(MGTestViews(ksp, single ? "precision of the cycle: single\n" : why, verbose, &shown));
-  PetscCall(CGDevTestCheck(shown, name, why));
+  PetscCall(MGTestInfo(ksp, &info));
+  PetscCall(CGDevTestCheck(info.single == single, name, "another precision than expected"));
+  PetscCall(CGDevTestSays(ksp, name, single ? "precision of the cycle: single\n" : why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,13 +119,11 @@ static PetscErrorCode Same(const char name[], KSP plain, KSP ours, const CGDevSe
                           (int)got.iterations, KSPConvergedReasons[got.reason], (double)residual,
                           (int)expected.iterations, KSPConvergedReasons[expected.reason], (double)wanted));
   if (verbose) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name, text));
-  PetscCall(
-      CGDevTestCheck((PetscBool)(got.reason == expected.reason && got.iterations == expected.iterations), name, text));
-  PetscCall(CGDevTestCheck((PetscBool)(got.count == expected.count), name, "a history of another length"));
+  PetscCall(CGDevTestCheck(got.reason == expected.reason && got.iterations == expected.iterations, name, text));
+  PetscCall(CGDevTestCheck(got.count == expected.count, name, "a history of another length"));
   if (!PetscIsInfOrNanReal(wanted))
-    PetscCall(CGDevTestCheck((PetscBool)(PetscAbsReal(residual - wanted) <= (PetscReal)1e-3 * wanted), name, text));
-  PetscCall(VecDestroy(&expected.x));
-  PetscCall(VecDestroy(&got.x));
+    PetscCall(CGDevTestCheck(PetscAbsReal(residual - wanted) <= (PetscReal)1e-3 * wanted, name, text));
+  PetscCall(TestDestroyVecs(&expected.x, &got.x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,12 +270,10 @@ static PetscErrorCode Blameless(KSPType type)
     if (turn) PetscCall(VecScale(b, PETSC_INFINITY));
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
-    PetscCall(
-        CGDevTestCheck((PetscBool)(turn ? reason < 0 : reason == KSP_DIVERGED_ITS), name, KSPConvergedReasons[reason]));
+    PetscCall(CGDevTestCheck(turn ? reason < 0 : reason == KSP_DIVERGED_ITS, name, KSPConvergedReasons[reason]));
     PetscCall(CheckPrecision(name, ksp, PETSC_TRUE, ""));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(TestDestroyVecs(&b, &x));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -298,7 +281,6 @@ static PetscErrorCode Blameless(KSPType type)
 int main(int argc, char **argv)
 {
   PetscInt sample = 1;
-  int      status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -312,7 +294,5 @@ int main(int argc, char **argv)
     for (int i = 0; i < (sample > 1 ? 1 : 2); i++) PetscCall(Compared(types[i]));
     for (int i = 0; i < (sample > 1 ? 1 : 2); i++) PetscCall(Blameless(types[i]));
   }
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

@@ -3,10 +3,7 @@
 
 #include <petscksp.h>
 #include <petscpack.h>
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
+#include "petsc_test.h"
 
 #define AGG "aggdevice" /* PCGAMG of that type */
 

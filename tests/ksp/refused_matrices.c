@@ -22,20 +22,14 @@ PetscErrorCode RefusedFill(Mat A, PetscReal scale, PetscReal shift)
     }
     PetscCall(MatSetValue(A, r, r, scale * sum, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Create(const char type[], PetscInt columns, Mat *A)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, SIDE * SIDE, columns));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
+  PetscCall(TestCreate(PETSC_COMM_WORLD, type, PETSC_DECIDE, PETSC_DECIDE, SIDE * SIDE, columns, 1, 5, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,8 +57,7 @@ static PetscErrorCode Pairs(const char type[], Mat *P)
   PetscCall(Create(type, SIDE * SIDE / 2, P));
   PetscCall(MatGetOwnershipRange(*P, &low, &high));
   for (PetscInt r = low; r < high; r++) PetscCall(MatSetValue(*P, r, r / 2, 1 + r % 3, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,8 +73,7 @@ PetscErrorCode RefusedValues(Vec v)
     sign = i % 2 ? -1 : 1;
     PetscCall(VecSetValue(v, i, sign * (1 + (PetscReal)((i / 2) % 7)), INSERT_VALUES));
   }
-  PetscCall(VecAssemblyBegin(v));
-  PetscCall(VecAssemblyEnd(v));
+  PetscCall(TestAssembleVec(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,11 +99,9 @@ static PetscErrorCode OperandsMake(const char type[], Operands *o)
 static PetscErrorCode OperandsFree(Operands *o)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&o->A));
-  PetscCall(MatDestroy(&o->P));
+  PetscCall(TestDestroyMats(&o->A, &o->P));
   PetscCall(MatDestroy(&o->C));
-  PetscCall(VecDestroy(&o->x));
-  PetscCall(VecDestroy(&o->y));
+  PetscCall(TestDestroyVecs(&o->x, &o->y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,8 +207,7 @@ static PetscErrorCode CheckResult(Operation what, const Operands *o, const Opera
   PetscCall(Result(what, o, &got));
   PetscCall(Result(what, plain, &expected));
   PetscCall(RefusedAlike(got, expected, 100 * PETSC_MACHINE_EPSILON, "a wrong result"));
-  PetscCall(VecDestroy(&got));
-  PetscCall(VecDestroy(&expected));
+  PetscCall(TestDestroyVecs(&got, &expected));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,8 +235,8 @@ PetscErrorCode RefusedOperate(const Action *a, long point)
   if (!failed) {
     PetscCall(MatAIJFmtGetInfo(o.A, &after));
     if (what == MULT || what == NEW_VALUES)
-      PetscCall(RefusedCheck((PetscBool)(after.products + after.fallbacks - before.products - before.fallbacks ==
-                                         (refused.size > 1 ? 2 * refused.size : 1)),
+      PetscCall(RefusedCheck(after.products + after.fallbacks - before.products - before.fallbacks ==
+                                 (refused.size > 1 ? 2 * refused.size : 1),
                              "the product was not counted"));
     PetscCall(CheckResult(what, &o, &plain));
     PetscCall(Operate(what, &o));

@@ -84,15 +84,10 @@ PetscErrorCode RefusedCheck(PetscBool right, const char what[])
 PetscErrorCode RefusedAlike(Vec got, Vec expected, PetscReal tolerance, const char what[])
 {
   PetscReal difference, largest;
-  Vec       d;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(expected, &d));
-  PetscCall(VecWAXPY(d, -1, expected, got));
-  PetscCall(VecNorm(d, NORM_INFINITY, &difference));
-  PetscCall(VecNorm(expected, NORM_INFINITY, &largest));
-  PetscCall(RefusedCheck((PetscBool)(difference <= tolerance * largest), what));
-  PetscCall(VecDestroy(&d));
+  PetscCall(TestDistance(got, expected, NORM_INFINITY, &difference, &largest));
+  PetscCall(RefusedCheck(difference <= tolerance * largest, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,8 +99,8 @@ PetscErrorCode RefusedError(PetscErrorCode error, PetscBool *failed)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   *failed = both[0] ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(RefusedCheck((PetscBool)(!error || (refused.met && refused.kind == LOST)), "an error"));
-  PetscCall(RefusedCheck((PetscBool)(both[0] == -both[1]), "an error on some processes only"));
+  PetscCall(RefusedCheck(!error || (refused.met && refused.kind == LOST), "an error"));
+  PetscCall(RefusedCheck(both[0] == -both[1], "an error on some processes only"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,8 +178,7 @@ static PetscErrorCode RunAction(const Action *a, PetscInt first, PetscInt last, 
                             kind_names[refused.kind], point, all ? " on all" : "", once ? " once" : ""));
     before = DeviceMemory();
     PetscCall(a->run(a, point));
-    if (refused.kind != LOST)
-      PetscCall(RefusedCheck((PetscBool)(DeviceMemory() == before), "memory of the device is lost"));
+    if (refused.kind != LOST) PetscCall(RefusedCheck(DeviceMemory() == before, "memory of the device is lost"));
     done += refused.met;
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " points of kind %s\n", a->name, done,

@@ -42,10 +42,7 @@ static PetscErrorCode Counts(KSP ksp, PetscInt count[2], const char **reason)
   KSPDeviceInfo  info;
   PCMGDeviceInfo pc_info;
   PetscBool      cg, of_pc;
-  char          *text = NULL, *at;
-  size_t         length;
-  PetscViewer    viewer;
-  FILE          *file;
+  char           text[TEST_VIEW], *at;
   PC             pc;
 
   PetscFunctionBeginUser;
@@ -67,17 +64,11 @@ static PetscErrorCode Counts(KSP ksp, PetscInt count[2], const char **reason)
     *reason  = pc_info.reason;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  file = open_memstream(&text, &length);
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer)); /* the first process writes */
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  (void)fclose(file);
+  PetscCall(TestView((PetscObject)ksp, PETSC_VIEWER_DEFAULT, text));
   count[0] = count[1] = 0;
   at                  = strstr(text, "solves on the device ");
   if (at && sscanf(at, "solves on the device %" PetscInt_FMT ", by KSPGMRES %" PetscInt_FMT, &count[0], &count[1]) < 2)
     count[0] = -1;
-  free(text);
-  PetscCallMPI(MPI_Bcast(count, 2, MPIU_INT, 0, PETSC_COMM_WORLD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,7 +78,7 @@ static PetscErrorCode CheckSolution(KSP ksp, Vec x, Vec expected)
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetConvergedReason(ksp, &why));
-  PetscCall(RefusedCheck((PetscBool)(why > 0), KSPConvergedReasons[why]));
+  PetscCall(RefusedCheck(why > 0, KSPConvergedReasons[why]));
   PetscCall(RefusedAlike(x, expected, (PetscReal)1e-4, "a wrong solution"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,10 +98,10 @@ static PetscErrorCode CheckCounts(KSP ksp, const PetscInt before[2], PetscBool r
     most[2 * i + 1] = -now[i];
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
-  PetscCall(RefusedCheck((PetscBool)(most[0] == -most[1] && most[2] == -most[3]), "other counts on some processes"));
-  PetscCall(RefusedCheck((PetscBool)(host || now[0] > before[0]), "the work was not counted"));
-  PetscCall(RefusedCheck((PetscBool)(!host || refused), reason ? reason : "by PETSc without a refusal"));
-  PetscCall(RefusedCheck((PetscBool)(!reason || !host == !reason[0]), "no reason, or one for work on the device"));
+  PetscCall(RefusedCheck(most[0] == -most[1] && most[2] == -most[3], "other counts on some processes"));
+  PetscCall(RefusedCheck(host || now[0] > before[0], "the work was not counted"));
+  PetscCall(RefusedCheck(!host || refused, reason ? reason : "by PETSc without a refusal"));
+  PetscCall(RefusedCheck(!reason || !host == !reason[0], "no reason, or one for work on the device"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,8 +183,7 @@ PetscErrorCode RefusedSolve(const Action *a, long point)
   PetscCall(CheckSolution(ksp, x, expected));
   PetscCall(CheckCounts(ksp, count, PETSC_FALSE));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&expected));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&expected, &b));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -53,8 +53,7 @@ static PetscErrorCode Fill(const Row *row, Mat A, int step)
               MatSetValue(A, p * bs + i, q * bs + j, p == q ? (i == j ? 40 : (PetscReal)0.1) : -weight, INSERT_VALUES));
         }
     }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,12 +63,7 @@ static PetscErrorCode Create(const Row *row, Mat *A, KSP *ksp)
   PC             pc;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetSizes(*A, n, n, n, n));
-  PetscCall(MatSetBlockSize(*A, row->unknowns));
-  PetscCall(MatSetType(*A, MATAIJRBP));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 27 * row->unknowns, NULL));
+  PetscCall(TestCreate(PETSC_COMM_SELF, MATAIJRBP, n, n, n, n, row->unknowns, 27 * row->unknowns, A));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
   PetscCall(KSPSetType(*ksp, row->ksp));
   if (row->single) PetscCall(KSPSetOptionsPrefix(*ksp, "single_"));
@@ -110,21 +104,19 @@ static PetscErrorCode Steps(const Row *row)
     waits = spmv_emulator_device_waits();
     PetscCall(PetscSNPrintf(text, sizeof text, "memory mapped %ld times in set-up %d, %ld waits to free some", grown,
                             step, waits));
-    PetscCall(CGDevTestCheck((PetscBool)(step < FREE_FROM || grown + waits == 0), row->name, text));
+    PetscCall(CGDevTestCheck(step < FREE_FROM || grown + waits == 0, row->name, text));
   }
   if (spmv_scratch_bytes() > 0) kept++;
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
-  PetscCall(CGDevTestCheck((PetscBool)(spmv_scratch_bytes() == 0), row->name, "memory is kept for nobody"));
+  PetscCall(CGDevTestCheck(spmv_scratch_bytes() == 0, row->name, "memory is kept for nobody"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   PetscBool all;
-  int       status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -133,9 +125,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsSetValue(NULL, "-single_pc_mgdevice_precision", "single"));
   for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(rows); r++) PetscCall(Steps(&rows[r]));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_aijfmt_device", &all));
-  PetscCall(CGDevTestCheck((PetscBool)(kept >= (all ? (int)PETSC_STATIC_ARRAY_LENGTH(rows) : 1)), "all",
+  PetscCall(CGDevTestCheck(kept >= (all ? (int)PETSC_STATIC_ARRAY_LENGTH(rows) : 1), "all",
                            "the device kept nothing, so it did nothing"));
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

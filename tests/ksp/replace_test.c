@@ -68,8 +68,7 @@ static PetscErrorCode Fill(void)
           if (inside[c]) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &col[c], &value, INSERT_VALUES));
         }
       }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,9 +133,9 @@ static PetscErrorCode Use(PC pc, int r, int subset, PetscBool first)
   PetscCall(VecAXPY(x, -1, expected[r]));
   PetscCall(VecNorm(x, NORM_2, &difference));
   tolerance = strcmp(rows[r].type, PCML) ? 10000 * PETSC_MACHINE_EPSILON : (PetscReal)0.5; /* ML draws random numbers */
-  PetscCall(CGDevTestCheck((PetscBool)(size > 0 && difference <= tolerance * size), name, "another result"));
+  PetscCall(CGDevTestCheck(size > 0 && difference <= tolerance * size, name, "another result"));
   PetscCall(PCMGDeviceGetInfo(pc, &info));
-  PetscCall(CGDevTestCheck((PetscBool)((info.applies_device > 0) == on_device), name, info.reason));
+  PetscCall(CGDevTestCheck((info.applies_device > 0) == on_device, name, info.reason));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, strcmp(rows[r].type, PCEXOTIC) ? rows[r].type : PCMG, &same));
   PetscCall(CGDevTestCheck(same, name, "another type name"));
   PetscCall(View(pc));
@@ -179,7 +178,7 @@ static PetscErrorCode Solver(int subset)
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   mode = KSPDeviceGetMode(ksp, &mode) ? KSP_DEVICE_HOST : KSP_DEVICE_AUTO;
   PetscCall(PetscPopErrorHandler());
-  PetscCall(CGDevTestCheck((PetscBool)((mode == KSP_DEVICE_AUTO) == ((subset & CG) > 0)), "cg", "another type"));
+  PetscCall(CGDevTestCheck((mode == KSP_DEVICE_AUTO) == ((subset & CG) > 0), "cg", "another type"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -203,14 +202,12 @@ static PetscErrorCode Hypre(void)
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     error = SetType(pc, PCHYPRE);
     PetscCall(PetscPopErrorHandler());
-    PetscCall(
-        CGDevTestCheck((PetscBool)(error == (k ? unknown : PETSC_SUCCESS)), kinds[k], "error of PCSetFromOptions()"));
+    PetscCall(CGDevTestCheck(error == (k ? unknown : PETSC_SUCCESS), kinds[k], "error of PCSetFromOptions()"));
     if (!error) PetscCall(PCApply(pc, b, x));
     PetscCall(PCMGDeviceGetInfo(pc, &info));
-    PetscCall(
-        CGDevTestCheck((PetscBool)((info.applies_device > 0) == (!k && CGDevTestOnDevice())), kinds[k], info.reason));
+    PetscCall(CGDevTestCheck((info.applies_device > 0) == (!k && CGDevTestOnDevice()), kinds[k], info.reason));
     PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &same));
-    PetscCall(CGDevTestCheck((PetscBool)(same || error), kinds[k], "another type name"));
+    PetscCall(CGDevTestCheck(same || error, kinds[k], "another type name"));
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(PetscOptionsClearValue(NULL, "-pc_hypre_type"));
@@ -219,7 +216,7 @@ static PetscErrorCode Hypre(void)
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   error = PCSetType(pc, PCHYPRE);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(CGDevTestCheck((PetscBool)((error == PETSC_SUCCESS) == PetscDefined(HAVE_HYPRE)), PCHYPRE,
+  PetscCall(CGDevTestCheck((error == PETSC_SUCCESS) == PetscDefined(HAVE_HYPRE), PCHYPRE,
                            "known without hypre, or unknown with it"));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -233,14 +230,13 @@ static PetscErrorCode Unknown(void)
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   error = PetscPackReplaceType(PCHMG, PETSC_TRUE);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(CGDevTestCheck((PetscBool)(error == PETSC_ERR_ARG_UNKNOWN_TYPE), "hmg", "no error"));
+  PetscCall(CGDevTestCheck(error == PETSC_ERR_ARG_UNKNOWN_TYPE, "hmg", "no error"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
-  int         status;
   PC          pc;
 
   PetscFunctionBeginUser;
@@ -272,11 +268,8 @@ int main(int argc, char **argv)
   PetscCall(Hypre());
   PetscCall(Unknown());
   for (int r = 0; r < ROWS; r++) PetscCall(VecDestroy(&expected[r]));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(MatDestroy(&A));
   PetscCall(DMDestroy(&dm));
-  status = CGDevTestEnd();
-  PetscCall(PetscFinalize());
-  return status;
+  return CGDevTestEnd();
 }

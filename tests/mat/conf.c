@@ -168,9 +168,7 @@ PetscErrorCode ConfSetUp(Conf *c, const GenSpec *spec, ConfLayout layout)
 
 PetscErrorCode ConfName(const Conf *c, const char *base, char *text)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(text, CONF_TYPE_MAX, "%s%s", base, c->suffix));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscSNPrintf(text, CONF_TYPE_MAX, "%s%s", base, c->suffix);
 }
 
 PetscErrorCode ConfCreateEmpty(Conf *c, Mat *A)
@@ -204,8 +202,7 @@ PetscErrorCode ConfSetValues(Conf *c, Mat A, uint64_t seed)
     PetscCall(MatSetValues(A, 1, &i, count, col, value, INSERT_VALUES));
   }
   PetscCall(PetscFree3(col, value, wide));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,8 +242,7 @@ static PetscErrorCode CreateOfType(Conf *c, MatType type, Mat *A)
   PetscCall(ConfCreateVecs(*A, 1, &x, &y));
   PetscCall(MatMult(*A, x, y));
   PetscCall(MatMultTranspose(*A, y, x));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,7 +297,6 @@ PetscErrorCode ConfMultiply(Mat A)
   PetscFunctionBeginUser;
   PetscCall(ConfCreateVecs(A, 1, &x, &y));
   PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

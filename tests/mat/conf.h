@@ -6,10 +6,7 @@
 
 #include <gen.h>
 #include <petscpack.h>
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
+#include "petsc_test.h"
 
 enum { CONF_TYPE_MAX = 64, CONF_WHAT_MAX = 56 };
 

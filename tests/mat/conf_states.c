@@ -93,8 +93,7 @@ static PetscErrorCode LocalMatrices(Conf *c, Container *k)
     for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(n, i + 2); j++)
       PetscCall(MatSetValueLocal(k->whole, i, j, (PetscReal)(2 + i % 5 + 3 * (j % 3)), INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(k->whole, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(k->whole, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(k->whole));
   PetscCall(MatISGetLocalMat(k->whole, &local));
   PetscCall(AddPart(k, local));
   PetscCall(MatISRestoreLocalMat(k->whole, &local));
@@ -156,9 +155,7 @@ static PetscErrorCode WriteArrays(Mat A)
 
 static PetscErrorCode IsAij(Mat A, PetscBool *is)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, is, MATSEQAIJ, MATMPIAIJ, ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscObjectBaseTypeCompareAny((PetscObject)A, is, MATSEQAIJ, MATMPIAIJ, "");
 }
 
 static PetscErrorCode SeeAll(Conf *c, const char what[], const Container *k)
@@ -174,8 +171,7 @@ static PetscErrorCode SeeAll(Conf *c, const char what[], const Container *k)
     PetscCall(ConfCreateVecs(k->whole, 3, &x, &y));
     PetscCall(MatMult(k->whole, x, y));
     PetscCall(ConfSeeVec(c, what, y));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
+    PetscCall(TestDestroyVecs(&x, &y));
   }
   for (PetscInt p = 0; p < k->parts; p++) PetscCall(ConfSeeProducts(c, what, k->part[p]));
   PetscFunctionReturn(PETSC_SUCCESS);

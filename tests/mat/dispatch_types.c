@@ -24,8 +24,7 @@ static PetscErrorCode Create(const char *type, PetscInt n, Mat *A)
       if (columns[k] >= 0 && columns[k] < n)
         PetscCall(MatSetValue(*A, i, columns[k], k == 2 ? 20 + i % 3 : -1 - (i + columns[k]) % 4, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(*A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -45,10 +44,8 @@ PetscErrorCode DispatchPairCreate(const char *format, DispatchPair *pair)
 PetscErrorCode DispatchPairDestroy(DispatchPair *pair)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&pair->plain));
-  PetscCall(MatDestroy(&pair->packed));
-  PetscCall(MatDestroy(&pair->small_plain));
-  PetscCall(MatDestroy(&pair->small_packed));
+  PetscCall(TestDestroyMats(&pair->plain, &pair->packed));
+  PetscCall(TestDestroyMats(&pair->small_plain, &pair->small_packed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,8 +12,7 @@ static PetscErrorCode NewValues(InterruptedCase *c)
   PetscCall(Mult(c));
   PetscCall(MultTranspose(c));
   PetscCall(MatSetValue(c->A, 1, 1, 44, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(c->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(c->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -43,19 +43,14 @@ static PetscErrorCode Create(MatType type, Kind kind, PetscInt n, Mat *A)
   PetscInt low, high, col[ROW_MAX];
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSeqAIJSetPreallocation(*A, ROW_MAX, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, ROW_MAX, NULL, ROW_MAX, NULL));
+  PetscCall(TestCreate(PETSC_COMM_WORLD, type, PETSC_DECIDE, PETSC_DECIDE, n, n, 1, ROW_MAX, A));
   PetscCall(MatGetOwnershipRange(*A, &low, &high));
   for (PetscInt i = low; i < high; i++) {
     const PetscInt count = RowOf(kind, n, i, col);
 
     for (PetscInt k = 0; k < count; k++) PetscCall(MatSetValue(*A, i, col[k], 1 + i % 7 + k, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,7 +61,7 @@ static PetscErrorCode Product(Mat A, const char *what)
   Vec       x, y, z;
   Mat       plain;
   PetscInt  low, high;
-  PetscReal difference;
+  PetscReal difference, size;
 
   PetscFunctionBeginUser;
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &plain));
@@ -74,15 +69,12 @@ static PetscErrorCode Product(Mat A, const char *what)
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecGetOwnershipRange(x, &low, &high));
   for (PetscInt i = low; i < high; i++) PetscCall(VecSetValue(x, i, i % 11 - 5, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(x));
-  PetscCall(VecAssemblyEnd(x));
+  PetscCall(TestAssembleVec(x));
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(plain, x, z));
-  PetscCall(VecAXPY(z, -1, y));
-  PetscCall(VecNorm(z, NORM_INFINITY, &difference));
-  PetscCall(Expect((PetscBool)(difference == 0), what));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDistance(y, z, NORM_INFINITY, &difference, &size));
+  PetscCall(Expect(difference == 0, what));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(VecDestroy(&z));
   PetscCall(MatDestroy(&plain));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -93,26 +85,21 @@ static PetscErrorCode Product(Mat A, const char *what)
 static PetscErrorCode ExpectCheap(Mat A, const char *what)
 {
   const char *format;
-  PetscBool   packed = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(MatAIJAutoGetFormat(A, &format));
-  if (format) PetscCall(PetscStrcmp(format, "rbp", &packed));
-  PetscCall(Expect((PetscBool)(!packed || !on_host), what));
+  PetscCall(Expect(!on_host || (format && strcmp(format, "rbp")), what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ExpectFormat(Mat A, const char *wanted, const char *what)
 {
   const char *format;
-  PetscBool   same = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(MatAIJAutoGetFormat(A, &format));
-  if (format && wanted) PetscCall(PetscStrcmp(format, wanted, &same));
-  if (!wanted) same = format ? PETSC_FALSE : PETSC_TRUE;
-  if (!on_host && format && wanted) same = PETSC_TRUE;
-  PetscCall(Expect(same, what));
+  if (wanted) PetscCall(Expect(format && (!on_host || !strcmp(format, wanted)), what));
+  else PetscCall(Expect(!format, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,8 +112,7 @@ static PetscErrorCode AddEntry(Mat A)
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatGetOwnershipRange(A, &low, &high));
   PetscCall(MatSetValue(A, low, high - 1, 1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,17 +129,17 @@ static PetscErrorCode Choices(void)
   PetscCall(ExpectFormat(A, "rbp", "blocks are not packed by rbp"));
 
   PetscCall(MatAIJFmtGetInfo(A, &before));
-  if (on_gpu) PetscCall(Expect((PetscBool)(before.blocks_on_gpu == before.blocks), "a block is not on the GPU"));
+  if (on_gpu) PetscCall(Expect(before.blocks_on_gpu == before.blocks, "a block is not on the GPU"));
   PetscCall(MatScale(A, 2));
   PetscCall(Product(A, "product with new values"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
   PetscCall(ExpectFormat(A, "rbp", "new values change the choice"));
-  PetscCall(Expect((PetscBool)(after.conversions == before.conversions), "new values are converted, not refreshed"));
+  PetscCall(Expect(after.conversions == before.conversions, "new values are converted, not refreshed"));
 
   PetscCall(AddEntry(A));
   PetscCall(Product(A, "product with a new pattern"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  PetscCall(Expect((PetscBool)(after.conversions > before.conversions), "a new pattern is not converted"));
+  PetscCall(Expect(after.conversions > before.conversions, "a new pattern is not converted"));
   PetscCall(MatDestroy(&A));
 
   PetscCall(Create(MATAIJAUTO, BLOCKS, ROWS, &A));
@@ -163,7 +149,7 @@ static PetscErrorCode Choices(void)
   PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(Product(A, "product without the parent type"));
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  PetscCall(Expect((PetscBool)(after.blocks_declined == 0), "the parent type is chosen where it may not be"));
+  PetscCall(Expect(after.blocks_declined == 0, "the parent type is chosen where it may not be"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,17 +190,17 @@ static PetscErrorCode Trial(Kind kind)
     if (p == RUNS * TRIED) PetscCall(MatAIJAutoGetFormat(A, &format));
   }
   PetscCall(MatAIJAutoGetFormat(A, &later));
-  PetscCall(Expect((PetscBool)(format && format == later), "the choice changes after the trial"));
+  PetscCall(Expect(format && format == later, "the choice changes after the trial"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  if (size == 1) PetscCall(Expect((PetscBool)(info.products + info.fallbacks == PRODUCTS), "a product is done twice"));
-  if (kind == BLOCKS) PetscCall(Expect((PetscBool)(info.products >= RUNS), "no format was tried"));
-  if (parent) PetscCall(Expect((PetscBool)(info.fallbacks >= RUNS), "the parent type was not measured"));
-  PetscCall(Expect((PetscBool)(info.conversions <= 2 * info.blocks), "more than two conversions"));
-  PetscCall(Expect((PetscBool)((info.bytes > 0) == (info.blocks_converted > 0)), "the loser keeps its memory"));
+  if (size == 1) PetscCall(Expect(info.products + info.fallbacks == PRODUCTS, "a product is done twice"));
+  if (kind == BLOCKS) PetscCall(Expect(info.products >= RUNS, "no format was tried"));
+  if (parent) PetscCall(Expect(info.fallbacks >= RUNS, "the parent type was not measured"));
+  PetscCall(Expect(info.conversions <= 2 * info.blocks, "more than two conversions"));
+  PetscCall(Expect((info.bytes > 0) == (info.blocks_converted > 0), "the loser keeps its memory"));
   PetscCall(AddEntry(A));
   for (int p = 0; p < PRODUCTS; p++) PetscCall(Product(A, "product of a second trial"));
   PetscCall(MatAIJFmtGetInfo(A, &last));
-  if (kind == BLOCKS) PetscCall(Expect((PetscBool)(last.conversions > info.conversions), "a new pattern has no trial"));
+  if (kind == BLOCKS) PetscCall(Expect(last.conversions > info.conversions, "a new pattern has no trial"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,7 +217,7 @@ static PetscErrorCode TrialOfFew(void)
   PetscCall(MatAIJFmtSetOption(A, "expected", "2"));
   for (int p = 0; p < 4; p++) PetscCall(Product(A, "product of a short trial"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(Expect((PetscBool)(info.own_bytes == 0), "a conversion that cannot pay"));
+  PetscCall(Expect(info.own_bytes == 0, "a conversion that cannot pay"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -247,17 +233,17 @@ static PetscErrorCode Declines(void)
   PetscCall(Create("aijcodsell", BLOCKS, ROWS, &A));
   PetscCall(Product(A, "product of a named type"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(Expect((PetscBool)(info.products > 0 && info.blocks_converted > 0), "a named type does not pack"));
+  PetscCall(Expect(info.products > 0 && info.blocks_converted > 0, "a named type does not pack"));
   PetscCall(MatDestroy(&A));
 
   PetscCall(Create("aijcodsell", SCATTERED, 12, &A));
   PetscCall(Product(A, "product of more bytes than CSR"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(Expect((PetscBool)(info.products == 0 && info.blocks_declined == info.blocks), "more bytes than CSR"));
+  PetscCall(Expect(info.products == 0 && info.blocks_declined == info.blocks, "more bytes than CSR"));
   PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(Product(A, "product of a type that insists"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(Expect((PetscBool)(info.products > 0 && info.blocks_declined == 0), "decline false has no effect"));
+  PetscCall(Expect(info.products > 0 && info.blocks_declined == 0, "decline false has no effect"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,11 +13,9 @@ static char help[] = "Compares matrices from coordinates with those of type aij.
 #include <petscmat.h>
 #include <petscpack.h>
 #include <spmv_kernels.h>
+#include <string.h>
 #include "cases.h"
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
+#include "petsc_test.h"
 
 enum { ROWS = 30 /* per process; the second of three processes has none */, OURS = 0, PLAIN = 1, TWINS = 2 };
 
@@ -180,27 +178,19 @@ static PetscErrorCode CompareRows(const Twins *t, const char what[])
 
 static PetscErrorCode CompareProducts(const Twins *t, const char what[])
 {
-  Vec       x[TWINS], y[TWINS], z;
-  PetscReal difference;
+  Vec       x[TWINS], y[TWINS];
+  PetscReal difference, size_of_y;
 
   PetscFunctionBeginUser;
   for (int m = 0; m < TWINS; m++) {
     PetscCall(MatCreateVecs(t->A[m], &x[m], &y[m]));
     for (PetscInt i = t->begin; i < t->begin + t->m; i++) PetscCall(VecSetValue(x[m], i, i % 5 - 2, INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(x[m]));
-    PetscCall(VecAssemblyEnd(x[m]));
+    PetscCall(TestAssembleVec(x[m]));
     PetscCall(MatMult(t->A[m], x[m], y[m]));
   }
-  PetscCall(VecDuplicate(y[PLAIN], &z));
-  PetscCall(VecCopy(y[OURS], z));
-  PetscCall(VecAXPY(z, -1, y[PLAIN]));
-  PetscCall(VecNorm(z, NORM_INFINITY, &difference));
+  PetscCall(TestDistance(y[OURS], y[PLAIN], NORM_INFINITY, &difference, &size_of_y));
   CHECK(difference == 0, "%s, %s: the product differs by %g", t->name, what, (double)difference);
-  PetscCall(VecDestroy(&z));
-  for (int m = 0; m < TWINS; m++) {
-    PetscCall(VecDestroy(&x[m]));
-    PetscCall(VecDestroy(&y[m]));
-  }
+  for (int m = 0; m < TWINS; m++) PetscCall(TestDestroyVecs(&x[m], &y[m]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,24 +205,11 @@ static PetscErrorCode Compare(const Twins *t, const char what[])
 /* Checks that MatView() prints the expected text about the list */
 static PetscErrorCode CheckView(const Twins *t, const char what[])
 {
-  FILE       *file  = tmpfile();
-  PetscBool   found = PETSC_FALSE;
-  char        line[1024], *at;
-  PetscViewer viewer;
+  char text[TEST_VIEW];
 
   PetscFunctionBeginUser;
-  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "no temporary file");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer)); /* only the first process writes */
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(t->A[OURS], viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(file);
-  while (!found && fgets(line, sizeof line, file)) {
-    PetscCall(PetscStrstr(line, expect, &at));
-    found = at ? PETSC_TRUE : PETSC_FALSE;
-  }
-  fclose(file);
-  CHECK(found || rank > 0, "%s, %s: MatView() does not say \"%s\"", t->name, what, expect);
+  PetscCall(TestView((PetscObject)t->A[OURS], PETSC_VIEWER_ASCII_INFO, text));
+  CHECK(strstr(text, expect), "%s, %s: MatView() does not say \"%s\"", t->name, what, expect);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -452,8 +429,7 @@ static PetscErrorCode CheckAnotherPattern(Twins *t)
   PetscCall(MatSetOption(t->A[OURS], MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
   PetscCall(MatSetOption(t->A[OURS], MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   for (PetscInt k = 0; k < t->m; k++) PetscCall(MatSetValue(t->A[OURS], t->begin + k, t->begin, 1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(t->A[OURS], MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(t->A[OURS], MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(t->A[OURS]));
   if (t->m == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(t->n, &values));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));

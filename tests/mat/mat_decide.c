@@ -12,10 +12,8 @@ static char help[] = "Checks the decision whether an operation runs on the GPU.\
 #include <petscmat.h>
 #include <petscpack.h>
 #include <spmv_kernels.h>
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
+#include <string.h>
+#include "petsc_test.h"
 
 enum { SMALL = 12, LARGE = 160 /* points of a square grid in each direction */ };
 
@@ -63,8 +61,7 @@ static PetscErrorCode MakeGrid(PetscInt n, const char option[], Mat *A)
     if (y > 0) PetscCall(MatSetValue(*A, i, i - n, -1, INSERT_VALUES));
     if (y < n - 1) PetscCall(MatSetValue(*A, i, i + n, -1, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,36 +117,7 @@ static PetscErrorCode Operate(Mat A, Operation op, PetscBool large)
     PetscCall(SetList(A, large));
   }
   PetscCall(MatDestroy(&B));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether the view of A has the text; collective */
-static PetscErrorCode Views(Mat A, const char text[], PetscBool *has)
-{
-  char        name[PETSC_MAX_PATH_LEN], line[1024] = "";
-  PetscMPIInt rank;
-  PetscViewer viewer;
-  FILE       *file;
-  int         found = 0;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(PetscSNPrintf(name, sizeof name, "mat_decide.%d.view", (int)size));
-  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, name, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(A, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  if (rank == 0) {
-    file = fopen(name, "r");
-    while (file && fgets(line, sizeof line, file)) found |= strstr(line, text) != NULL;
-    if (file) (void)fclose(file);
-    (void)remove(name);
-  }
-  PetscCallMPI(MPI_Bcast(&found, 1, MPI_INT, 0, PETSC_COMM_WORLD));
-  *has = found ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,7 +152,8 @@ static PetscErrorCode Check(Operation op, int option, PetscInt n, PetscBool bind
   const PetscBool large = n == LARGE ? PETSC_TRUE : PETSC_FALSE;
   /* auto leaves small matrices to the host; products of parallel matrices too, unless PETSc's vectors are on the GPU */
   PetscBool      asks = option == 1 || (option == 0 && large) ? PETSC_TRUE : PETSC_FALSE, bound = PETSC_FALSE, expected;
-  PetscBool      shown = PETSC_TRUE, cuda;
+  PetscBool      cuda;
+  char           text[TEST_VIEW];
   PetscLogDouble gpu, fallbacks;
   VecType        vectors;
   Mat            A;
@@ -214,19 +183,19 @@ static PetscErrorCode Check(Operation op, int option, PetscInt n, PetscBool bind
     MatAIJFmtInfo info;
 
     PetscCall(MatAIJFmtGetInfo(A, &info));
-    Expect((PetscBool)(info.numeric == info.patterns && info.fallbacks_numeric == 0), "the values are elsewhere", op,
-           option, n, bound);
+    Expect(info.numeric == info.patterns && info.fallbacks_numeric == 0, "the values are elsewhere", op, option, n,
+           bound);
   }
-  Expect((PetscBool)((gpu > 0) == expected), expected ? "not on the GPU" : "on the GPU", op, option, n, bound);
+  Expect((gpu > 0) == expected, expected ? "not on the GPU" : "on the GPU", op, option, n, bound);
   /* without a GPU the types keep the parent's operations, and nothing is counted */
   if (!has_gpu) {
     PetscCall(MatDestroy(&A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Expect((PetscBool)((fallbacks > 0) != expected), expected ? "a fallback is counted" : "no fallback is counted", op,
-         option, n, bound);
-  if (labels[op] && !expected) PetscCall(Views(A, labels[op], &shown));
-  Expect(shown, "the view has no reason", op, option, n, bound);
+  Expect((fallbacks > 0) != expected, expected ? "a fallback is counted" : "no fallback is counted", op, option, n,
+         bound);
+  PetscCall(TestView((PetscObject)A, PETSC_VIEWER_ASCII_INFO, text));
+  Expect(!labels[op] || expected || strstr(text, labels[op]), "the view has no reason", op, option, n, bound);
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,11 +12,8 @@ static const char help[] = "Compares the device memory that a matrix takes with 
 #include <cuda_runtime.h>
 #include <gen.h>
 #include <petscpack.h>
+#include "petsc_test.h"
 #include <spmv_kernels.h>
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
 
 enum { NO_DEVICE = 77, SMALL_SIDE = 12 };
 
@@ -57,8 +54,7 @@ static PetscErrorCode Assemble(PetscInt side, Mat *A)
     }
     PetscCall(MatSetValues(*A, 1, &i, (PetscInt)count, col, value, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,8 +95,7 @@ static PetscErrorCode Measure(PetscInt side, MatAIJFmtInfo *info, double *assemb
   PetscCall(UsedBytes(&after));
   *used = after - before;
   PetscCall(MatAIJFmtGetInfo(A, info));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

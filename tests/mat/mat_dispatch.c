@@ -42,8 +42,7 @@ static PetscErrorCode ApplyBoth(Trial *t)
   PetscCall(VecPointwiseMult(y, y, y));
   PetscCall(VecDot(y, z, &sum[1]));
   for (int k = 0; k < 2; k++) t->seen[k] = PetscRealPart(sum[k]);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(VecDestroy(&z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,8 +61,7 @@ static PetscErrorCode ConvertAndAssemble(Trial *t)
 {
   PetscFunctionBeginUser;
   PetscCall(MatConvert(t->A, t->type, MAT_INITIAL_MATRIX, &t->C));
-  PetscCall(MatAssemblyBegin(t->C, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(t->C, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(t->C));
   PetscCall(ApplyBoth(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,8 +195,7 @@ static PetscErrorCode TryMade(const DispatchMaker *maker, const DispatchPair *pa
   PetscCall(CompareConversions(maker->name, B, pair));
   PetscCall(CompareConversions(maker->name, packed_b, pair));
   PetscCall(CompareProducts(maker->name, B, packed_b, pair));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&packed_b));
+  PetscCall(TestDestroyMats(&B, &packed_b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,13 +8,10 @@ static const char help[] = "Looks for pinned memory after PetscFinalize().\n";
 
 #include <cuda_runtime_api.h>
 #include <petscpack.h>
+#include "petsc_test.h"
 #include <spmv_kernels.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
 
 enum { SKIPPED = 77, BYTES = 8 << 20 };
 

@@ -10,10 +10,8 @@ static char help[] = "Compares graphs with those of type aij.\n\n";
 
 #include <petscksp.h>
 #include <petscpack.h>
+#include "petsc_test.h"
 
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
 #if PETSC_VERSION_LT(3, 21, 0)
   #define CreateGraph(A, s, index, graph)                                                                              \
     ((void)(index), MatCreateGraph(A, (s)->symmetrize, (s)->scale, (s)->filter, graph))
@@ -95,18 +93,12 @@ static PetscErrorCode CreateMatrix(const char type[], const Shape *s, Mat *A)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   vertices = size == 3 && rank == 1 ? 0 : VERTICES;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, vertices * s->bs, vertices * s->bs, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetBlockSize(*A, s->bs));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, VERTICES * s->bs, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, VERTICES * s->bs, NULL, 2 * VERTICES * s->bs, NULL));
+  PetscCall(TestCreate(PETSC_COMM_WORLD, type, vertices * s->bs, vertices * s->bs, PETSC_DETERMINE, PETSC_DETERMINE,
+                       s->bs, 2 * VERTICES * s->bs, A));
   PetscCall(MatGetOwnershipRange(*A, &begin, &end));
   PetscCall(MatGetSize(*A, &rows, NULL));
   for (PetscInt row = begin; row < end; row++) PetscCall(FillRow(*A, s, row, rows / s->bs));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   if (s->symmetric) PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -275,8 +267,7 @@ static PetscErrorCode CompareAll(const char type[], const Shape *s)
   if (expect_fallbacks)
     CHECK(info.fallbacks_graph > 0, "blocks of %d: the GPU made all graphs in the little memory that it has",
           (int)s->bs);
-  PetscCall(MatDestroy(&ours));
-  PetscCall(MatDestroy(&plain));
+  PetscCall(TestDestroyMats(&ours, &plain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,12 +279,8 @@ static PetscErrorCode CreateStencil(const char type[], PetscInt side, PetscInt b
   PetscInt begin, end;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, side * side * bs, side * side * bs));
-  PetscCall(MatSetBlockSize(*A, bs));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 5 * bs, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 5 * bs, NULL, 5 * bs, NULL));
+  PetscCall(TestCreate(PETSC_COMM_WORLD, type, PETSC_DECIDE, PETSC_DECIDE, side * side * bs, side * side * bs, bs,
+                       5 * bs, A));
   PetscCall(MatGetOwnershipRange(*A, &begin, &end));
   for (PetscInt row = begin; row < end; row++) {
     const PetscInt v = row / bs, x = v % side, y = v / side;
@@ -303,8 +290,7 @@ static PetscErrorCode CreateStencil(const char type[], PetscInt side, PetscInt b
       for (PetscInt j = 0; next[n] >= 0 && j < bs; j++)
         PetscCall(MatSetValue(*A, row, next[n] * bs + j, (n ? -1 : 4.01) * (row % bs == j ? 1 : 0.1), INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -331,8 +317,7 @@ static PetscErrorCode Solve(const char type[], PetscInt bs, PetscInt *iterations
   PetscCall(KSPGetResidualNorm(ksp, residual));
   if (info) PetscCall(MatAIJFmtGetInfo(A, info));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

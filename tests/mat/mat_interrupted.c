@@ -116,12 +116,9 @@ static PetscErrorCode CaseDestroy(InterruptedCase c[2])
 {
   PetscFunctionBeginUser;
   for (int m = 0; m < 2; m++) {
-    PetscCall(MatDestroy(&c[m].A));
-    PetscCall(MatDestroy(&c[m].other));
-    PetscCall(MatDestroy(&c[m].P));
-    PetscCall(MatDestroy(&c[m].result));
-    PetscCall(VecDestroy(&c[m].x));
-    PetscCall(VecDestroy(&c[m].y));
+    PetscCall(TestDestroyMats(&c[m].A, &c[m].other));
+    PetscCall(TestDestroyMats(&c[m].P, &c[m].result));
+    PetscCall(TestDestroyVecs(&c[m].x, &c[m].y));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,7 +130,7 @@ static PetscErrorCode CheckResult(InterruptedCase c[2])
 
   PetscFunctionBeginUser;
   PetscCall(ValuesDifference(c[0].y, c[1].y, &difference));
-  PetscCall(ValuesRequire(difference <= 200 * PETSC_MACHINE_EPSILON ? PETSC_TRUE : PETSC_FALSE, "result"));
+  PetscCall(ValuesRequire(difference <= 200 * PETSC_MACHINE_EPSILON, "result"));
   if (c[0].result) PetscCall(ValuesCompare(c[0].result, c[1].result, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,8 +146,7 @@ static PetscErrorCode Recover(const InterruptedAction *action, InterruptedCase c
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (int m = 0; m < 2; m++) { /* PETSc leaves the vectors of an interrupted product locked */
-    PetscCall(VecDestroy(&c[m].x));
-    PetscCall(VecDestroy(&c[m].y));
+    PetscCall(TestDestroyVecs(&c[m].x, &c[m].y));
     PetscCall(ValuesVector(values_test.side * values_test.side * values_test.side, 1, c[m].A, &c[m].x));
     PetscCall(VecDuplicate(c[m].x, &c[m].y));
     PetscCall(action->run(&c[m]));
@@ -175,7 +171,7 @@ static PetscErrorCode Attempt(const InterruptedAction *action, PetscInt n, Petsc
   count = Allow(-1);
   PetscCall(PetscPopErrorHandler());
   *failed = count > 0 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(ValuesRequire(!error || (*failed && error == PETSC_ERR_MEM) ? PETSC_TRUE : PETSC_FALSE, "error code"));
+  PetscCall(ValuesRequire(!error || (*failed && error == PETSC_ERR_MEM), "error code"));
   if (!error) {
     PetscCall(action->run(&c[1]));
     PetscCall(CheckResult(c));
@@ -184,7 +180,7 @@ static PetscErrorCode Attempt(const InterruptedAction *action, PetscInt n, Petsc
   PetscCall(ValuesCompare(c[0].A, c[1].A, PETSC_TRUE));
   PetscCall(ValuesChangeOnHost(c[0].A, c[1].A));
   PetscCall(MatAIJFmtGetInfo(c[0].A, &info));
-  PetscCall(ValuesRequire(info.blocks_converted == 1 && info.fallbacks == before.fallbacks ? PETSC_TRUE : PETSC_FALSE,
+  PetscCall(ValuesRequire(info.blocks_converted == 1 && info.fallbacks == before.fallbacks,
                           "the matrix is left to the parent type"));
   PetscCall(CaseDestroy(c));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -209,8 +205,8 @@ static PetscErrorCode RunAction(const InterruptedAction *action, PetscInt *failu
     PetscCall(InUse(before));
     PetscCall(Attempt(action, n, &failed));
     PetscCall(InUse(after));
-    PetscCall(ValuesRequire(before[0] == after[0] ? PETSC_TRUE : PETSC_FALSE, "memory of the host is lost"));
-    PetscCall(ValuesRequire(before[1] == after[1] ? PETSC_TRUE : PETSC_FALSE, "memory of the GPU is lost"));
+    PetscCall(ValuesRequire(before[0] == after[0], "memory of the host is lost"));
+    PetscCall(ValuesRequire(before[1] == after[1], "memory of the GPU is lost"));
     *failures += failed ? 1 : 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -235,7 +231,7 @@ int main(int argc, char **argv)
     fault = (InterruptedFault)f;
     for (int a = 0; interrupted_actions[a].name; a++)
       if (f >= (int)interrupted_actions[a].first) PetscCall(RunAction(&interrupted_actions[a], &failures[f]));
-    PetscCall(ValuesRequire(failures[f] > 0 ? PETSC_TRUE : PETSC_FALSE, "nothing has failed"));
+    PetscCall(ValuesRequire(failures[f] > 0, "nothing has failed"));
     PetscCall(PetscPrintf(values_test.comm, "%s: %d interruptions\n", fault_names[f], (int)failures[f]));
   }
   PetscTrMalloc = petsc_malloc;

@@ -37,8 +37,7 @@ PetscErrorCode CreateBanded(const char *type, const char *prefix, Mat *A)
     for (PetscInt j = PetscMax(0, i - 2); j < PetscMin(n, i + 4); j++)
       PetscCall(MatSetValue(*A, i, j, i + 2 * j + 1, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +47,6 @@ static PetscErrorCode Flags(const char *type)
   static const char *const set[][2] = {{"decline", "false"}, {"device", "host"}};
   Mat                      A, B;
   char                     text[16];
-  PetscBool                same;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-mine_mat_aijfmt_check", "1"));
@@ -56,17 +54,16 @@ static PetscErrorCode Flags(const char *type)
   PetscCall(CreateBanded(type, "other_", &B));
   PetscCall(PetscOptionsClearValue(NULL, "-mine_mat_aijfmt_check"));
   PetscCall(MatAIJFmtGetOption(A, "check", text, sizeof text));
-  PetscCall(Expect((PetscBool)(text[0] == 't'), type, "the option with the prefix of the matrix is not read"));
+  PetscCall(Expect(text[0] == 't', type, "the option with the prefix of the matrix is not read"));
   PetscCall(MatAIJFmtGetOption(B, "check", text, sizeof text));
-  PetscCall(Expect((PetscBool)(text[0] == 'f'), type, "the option of another prefix is read"));
+  PetscCall(Expect(text[0] == 'f', type, "the option of another prefix is read"));
   PetscCall(MatDestroy(&B));
   for (int i = 0; i < 2; i++) PetscCall(MatAIJFmtSetOption(A, set[i][0], set[i][1]));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatDestroy(&A));
   for (int i = 0; i < 2; i++) {
     PetscCall(MatAIJFmtGetOption(B, set[i][0], text, sizeof text));
-    PetscCall(PetscStrcmp(text, set[i][1], &same));
-    PetscCall(Expect(same, type, "a duplicate forgets an option of all types"));
+    PetscCall(Expect(!strcmp(text, set[i][1]), type, "a duplicate forgets an option of all types"));
   }
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -75,9 +72,8 @@ static PetscErrorCode Flags(const char *type)
 /* Every option in the format's table: a duplicate has the value that was set */
 static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
 {
-  Mat       A, B;
-  char      now[64], copy[64];
-  PetscBool same;
+  Mat  A, B;
+  char now[64], copy[64];
 
   PetscFunctionBeginUser;
   for (const SpmvOptionDesc *o = format->options; o && o->key; o++) {
@@ -95,10 +91,8 @@ static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
     PetscCall(ConfMultiply(B));
     PetscCall(MatAIJFmtGetOption(A, o->key, now, sizeof(now)));
     PetscCall(MatAIJFmtGetOption(B, o->key, copy, sizeof(copy)));
-    PetscCall(PetscStrcmp(now, copy, &same));
-    PetscCall(Expect(same, type, "a duplicate forgets an option of the format"));
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&B));
+    PetscCall(Expect(!strcmp(now, copy), type, "a duplicate forgets an option of the format"));
+    PetscCall(TestDestroyMats(&A, &B));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,35 +101,17 @@ static PetscErrorCode FormatOptions(const char *type, const SpmvFormat *format)
 static PetscErrorCode ViewBefore(const char *type)
 {
   static const char hint[] = "not packed yet: the first product does it";
+  char              text[TEST_VIEW];
   Mat               A;
-  PetscMPIInt       rank;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(CreateBanded(type, NULL, &A));
   PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
-  for (int used = 0; used < 2; used++) {
-    PetscViewer viewer;
-    FILE       *file = tmpfile();
-    char        line[1024];
-    PetscBool   hinted = PETSC_FALSE;
-
-    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "no temporary file");
-    PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
-    PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-    PetscCall(MatView(A, viewer));
-    PetscCall(PetscViewerPopFormat(viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
-    rewind(file);
-    while (fgets(line, sizeof(line), file))
-      if (strstr(line, hint)) hinted = PETSC_TRUE;
-    fclose(file);
-    if (rank == 0)
-      PetscCheck(hinted == (used ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                 "%s: the view of a matrix %s says %sthat '%s'", type, used ? "in use" : "not yet used",
-                 hinted ? "" : "not ", hint);
-    PetscCall(ConfMultiply(A));
-  }
+  PetscCall(TestView((PetscObject)A, PETSC_VIEWER_ASCII_INFO, text));
+  PetscCall(Expect(strstr(text, hint) != NULL, type, "the view of a matrix not yet used does not say so"));
+  PetscCall(ConfMultiply(A));
+  PetscCall(TestView((PetscObject)A, PETSC_VIEWER_ASCII_INFO, text));
+  PetscCall(Expect(strstr(text, hint) == NULL, type, "the view of a matrix in use says that it is not"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,18 +126,15 @@ static PetscErrorCode Counters(const char *type)
   PetscCall(CreateBanded(type, NULL, &A));
   PetscCall(MatAIJFmtSetOption(A, "decline", "false"));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(Expect(info.conversions == 0 && info.bytes == 0 ? PETSC_TRUE : PETSC_FALSE, type,
-                   "converted before the first product"));
+  PetscCall(Expect(info.conversions == 0 && info.bytes == 0, type, "converted before the first product"));
   for (int k = 0; k < 5; k++) PetscCall(ConfMultiply(A));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(Expect(info.conversions == info.blocks_converted && info.blocks_converted > 0 ? PETSC_TRUE : PETSC_FALSE,
-                   type, "not one conversion per block"));
-  PetscCall(Expect(info.products >= 5 && info.fallbacks == 0 && info.refreshes == 0 ? PETSC_TRUE : PETSC_FALSE, type,
+  PetscCall(Expect(info.conversions == info.blocks_converted && info.blocks_converted > 0, type,
+                   "not one conversion per block"));
+  PetscCall(Expect(info.products >= 5 && info.fallbacks == 0 && info.refreshes == 0, type,
                    "products, fallbacks or refreshes are counted wrongly"));
-  PetscCall(Expect(info.bytes > 0 && info.bytes == info.values_bytes + info.indices_bytes + info.pointers_bytes
-                       ? PETSC_TRUE
-                       : PETSC_FALSE,
-                   type, "bytes are not the sum of their parts"));
+  PetscCall(Expect(info.bytes > 0 && info.bytes == info.values_bytes + info.indices_bytes + info.pointers_bytes, type,
+                   "bytes are not the sum of their parts"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,10 +164,9 @@ static PetscErrorCode CheckFindsFault(const char *type)
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   status = MatMult(A, x, y);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(Expect((info.own_bytes >= info.values_bytes) == (status != PETSC_SUCCESS) ? PETSC_TRUE : PETSC_FALSE, type,
+  PetscCall(Expect((info.own_bytes >= info.values_bytes) == (status != PETSC_SUCCESS), type,
                    "the check does not tell a wrong product from a right one"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,46 +179,42 @@ static PetscErrorCode DeviceKeep(void)
 
   PetscFunctionBeginUser;
   PetscCall(PetscPackGetDeviceKeep(&bytes));
-  PetscCall(Expect((PetscBool)(bytes == -1), "petscpack", "the default of -petscpack_device_keep is not -1"));
+  PetscCall(Expect(bytes == -1, "petscpack", "the default of -petscpack_device_keep is not -1"));
   PetscCall(PetscPackFinalizePackage());
   PetscCall(PetscOptionsSetValue(NULL, "-petscpack_device_keep", "65536"));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscPackGetDeviceKeep(&bytes));
-  PetscCall(Expect((PetscBool)(bytes == 65536), "petscpack", "-petscpack_device_keep was not read"));
+  PetscCall(Expect(bytes == 65536, "petscpack", "-petscpack_device_keep was not read"));
   PetscCall(PetscPackSetDeviceKeep(0));
   PetscCall(PetscPackGetDeviceKeep(&bytes));
-  PetscCall(Expect((PetscBool)(bytes == 0), "petscpack", "PetscPackSetDeviceKeep() had no effect"));
+  PetscCall(Expect(bytes == 0, "petscpack", "PetscPackSetDeviceKeep() had no effect"));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   code = PetscPackSetDeviceKeep(-2);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(Expect((PetscBool)(code == PETSC_ERR_ARG_OUTOFRANGE), "petscpack", "PetscPackSetDeviceKeep(-2) was taken"));
+  PetscCall(Expect(code == PETSC_ERR_ARG_OUTOFRANGE, "petscpack", "PetscPackSetDeviceKeep(-2) was taken"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Nccl(void)
 {
   const char    *nccl;
-  PetscBool      same;
   PetscErrorCode code;
 
   PetscFunctionBeginUser;
   PetscCall(PetscPackGetNCCL(&nccl));
-  PetscCall(PetscStrcmp(nccl, "auto", &same));
-  PetscCall(Expect(same, "petscpack", "the default of -petscpack_nccl is not auto"));
+  PetscCall(Expect(!strcmp(nccl, "auto"), "petscpack", "the default of -petscpack_nccl is not auto"));
   PetscCall(PetscPackFinalizePackage());
   PetscCall(PetscOptionsSetValue(NULL, "-petscpack_nccl", "off"));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscPackGetNCCL(&nccl));
-  PetscCall(PetscStrcmp(nccl, "off", &same));
-  PetscCall(Expect(same, "petscpack", "-petscpack_nccl was not read"));
+  PetscCall(Expect(!strcmp(nccl, "off"), "petscpack", "-petscpack_nccl was not read"));
   PetscCall(PetscPackSetNCCL("/a/libnccl.so.2"));
   PetscCall(PetscPackGetNCCL(&nccl));
-  PetscCall(PetscStrcmp(nccl, "/a/libnccl.so.2", &same));
-  PetscCall(Expect(same, "petscpack", "PetscPackSetNCCL() had no effect"));
+  PetscCall(Expect(!strcmp(nccl, "/a/libnccl.so.2"), "petscpack", "PetscPackSetNCCL() had no effect"));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   code = PetscPackSetNCCL("");
   PetscCall(PetscPopErrorHandler());
-  PetscCall(Expect((PetscBool)(code == PETSC_ERR_ARG_WRONG), "petscpack", "PetscPackSetNCCL() took an empty text"));
+  PetscCall(Expect(code == PETSC_ERR_ARG_WRONG, "petscpack", "PetscPackSetNCCL() took an empty text"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -64,8 +64,7 @@ static PetscErrorCode RunOnce(Conf *c, const void *what)
   if (before != after) PetscCall(MatDestroy(&c->made));
   PetscCall(Run(c, s->reading));
   PetscCall(ConfSeeProducts(c, "product at the end", c->A));
-  PetscCall(MatDestroy(&c->made));
-  PetscCall(MatDestroy(&c->A));
+  PetscCall(TestDestroyMats(&c->made, &c->A));
   PetscCall(MatDestroy(&c->other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

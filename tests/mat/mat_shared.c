@@ -13,12 +13,9 @@ static const char help[] = "Compares matrices in memory that host and GPU share 
 #include <petscpack.h>
 #include <spmv_kernels.h>
 #include "cases.h"
+#include "petsc_test.h"
 #ifdef SPMV_EMULATED
   #include <spmv_emulator.h>
-#endif
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
 #endif
 
 enum { ROWS = 40, LONGEST = 4, NO_SHARED_MEMORY = 77, OURS = 0, PLAIN = 1, TWINS = 2 };
@@ -36,11 +33,7 @@ static void Check(PetscBool holds, const char name[], const char what[])
 static PetscErrorCode Assemble(MatType of, uint64_t seed, Mat *A)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetSizes(*A, ROWS, ROWS, ROWS, ROWS));
-  PetscCall(MatSetType(*A, of));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, LONGEST + 1, NULL));
+  PetscCall(TestCreate(PETSC_COMM_SELF, of, ROWS, ROWS, ROWS, ROWS, 1, LONGEST + 1, A));
   for (PetscInt row = 0; row < ROWS; row++) {
     PetscCall(MatSetValue(*A, row, row, 64, INSERT_VALUES));
     for (PetscInt k = 0; k < LONGEST; k++) {
@@ -49,8 +42,7 @@ static PetscErrorCode Assemble(MatType of, uint64_t seed, Mat *A)
       PetscCall(MatSetValue(*A, row, (PetscInt)(random % ROWS), 1 + random % 4, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,12 +101,7 @@ static PetscErrorCode Compare(Mat pair[TWINS], const char name[], const char wha
 
 /* ---- what the host does with a matrix ---- */
 
-static PetscErrorCode Nothing(Mat *A, PETSC_UNUSED MatType of)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatScale(*A, 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode Nothing(Mat *A, PETSC_UNUSED MatType of) { return MatScale(*A, 1); }
 
 static PetscErrorCode Scale(Mat *A, PETSC_UNUSED MatType of)
 {
@@ -128,8 +115,7 @@ static PetscErrorCode InsertOld(Mat *A, PETSC_UNUSED MatType of)
 {
   PetscFunctionBeginUser;
   for (PetscInt row = 0; row < ROWS; row += 3) PetscCall(MatSetValue(*A, row, row, 7, ADD_VALUES));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,8 +126,7 @@ static PetscErrorCode InsertNew(Mat *A, PETSC_UNUSED MatType of)
   PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
   PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   for (PetscInt col = 0; col < ROWS; col++) PetscCall(MatSetValue(*A, 5, col, 1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,16 +161,12 @@ static PetscErrorCode DuplicatePattern(Mat *A, PETSC_UNUSED MatType of)
 
 static PetscErrorCode BecomePlain(Mat *A, PETSC_UNUSED MatType of)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatConvert(*A, MATAIJ, MAT_INPLACE_MATRIX, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatConvert(*A, MATAIJ, MAT_INPLACE_MATRIX, A);
 }
 
 static PetscErrorCode TransposeInPlace(Mat *A, PETSC_UNUSED MatType of)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatTranspose(*A, MAT_INPLACE_MATRIX, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatTranspose(*A, MAT_INPLACE_MATRIX, A);
 }
 
 static PetscErrorCode AddOther(Mat *A, MatType of)
@@ -236,8 +217,7 @@ static PetscErrorCode Preallocate(Mat *A, PETSC_UNUSED MatType of)
   PetscFunctionBeginUser;
   PetscCall(MatSeqAIJSetPreallocation(*A, 1, NULL));
   for (PetscInt row = 0; row < ROWS; row++) PetscCall(MatSetValue(*A, row, ROWS - 1 - row, 3, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,8 +282,7 @@ static PetscErrorCode Solve(Mat *A, PETSC_UNUSED MatType of)
   for (PetscInt row = 0; row < ROWS; row++) entry[row] = PetscFloorReal(PetscRealPart(entry[row]));
   PetscCall(VecRestoreArray(x, &entry));
   PetscCall(MatDiagonalScale(*A, x, NULL)); /* so that the solutions are compared, as integers */
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,10 +349,9 @@ static PetscErrorCode Places(PetscBool *there)
 #ifdef SPMV_EMULATED
   (void)spmv_emulator_moved();
   PetscCall(Product(A[OURS], &y));
-  Check(spmv_emulator_moved() == 0 ? PETSC_TRUE : PETSC_FALSE, type, "a product brought the arrays to the host");
-  Check(col[row_ptr[1]] < ROWS ? PETSC_TRUE : PETSC_FALSE, type, "a wrong column");
-  Check(spmv_emulator_moved() == 1 ? PETSC_TRUE : PETSC_FALSE, type,
-        "reading the pattern did not bring it to the host");
+  Check(spmv_emulator_moved() == 0, type, "a product brought the arrays to the host");
+  Check(col[row_ptr[1]] < ROWS, type, "a wrong column");
+  Check(spmv_emulator_moved() == 1, type, "reading the pattern did not bring it to the host");
   PetscCall(VecDestroy(&y));
 #else
   PetscCall(Product(A[OURS], &y));

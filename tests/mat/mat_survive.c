@@ -9,15 +9,14 @@ static PetscErrorCode ExpectOptions(Mat A, const char *type, const char *what)
 {
   char      text[CONF_TYPE_MAX];
   Mat       blocks[2] = {A, NULL};
-  PetscBool parallel, same;
+  PetscBool parallel;
 
   PetscFunctionBeginUser;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
   if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
   for (int b = 0; b < 2 && blocks[b]; b++) {
     PetscCall(MatAIJFmtGetOption(blocks[b], "decline", text, sizeof(text)));
-    PetscCall(PetscStrcmp(text, "false", &same));
-    PetscCall(Expect(same, type, what));
+    PetscCall(Expect(!strcmp(text, "false"), type, what));
   }
   PetscCall(ConfMultiply(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,7 +61,7 @@ PetscErrorCode RefusedOptionIsRefusedAgain(const char *type)
   PetscCall(MatSetSizes(A, 4, 4, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   for (int k = 0; k < 2; k++)
-    PetscCall(Expect((PetscBool)(MatSetType(A, type) == PETSC_ERR_ARG_OUTOFRANGE), type, "a wrong option was taken"));
+    PetscCall(Expect(MatSetType(A, type) == PETSC_ERR_ARG_OUTOFRANGE, type, "a wrong option was taken"));
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscOptionsClearValue(NULL, "-mat_aijfmt_check"));
   PetscCall(MatSetType(A, type));
@@ -89,14 +88,12 @@ PetscErrorCode SubclassOfOurs(const char *type)
   PetscCall(VecNorm(x, NORM_2, &norm[0]));
   PetscCall(MatMultTranspose(B, y, x));
   PetscCall(VecNorm(x, NORM_2, &norm[1]));
-  PetscCall(Expect((PetscBool)(norm[0] == norm[1]), type, "MatMultTranspose() of MATAIJPERM made of it"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(Expect(norm[0] == norm[1], type, "MatMultTranspose() of MATAIJPERM made of it"));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(ConfMultiply(B));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroyMats(&A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,15 +116,13 @@ PetscErrorCode RowsOutOfOrder(const char *type)
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSetValue(x, 0, 1, INSERT_VALUES));
   PetscCall(VecSetValue(x, 1, 10, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(x));
-  PetscCall(VecAssemblyEnd(x));
+  PetscCall(TestAssembleVec(x));
   PetscCall(MatMult(A, x, y));
   PetscCall(VecGetValues(y, 2, rows, sum));
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(Expect((PetscBool)(sum[0] == (PetscScalar)23 && sum[1] == (PetscScalar)40), type, "rows out of order"));
-  PetscCall(Expect((PetscBool)(info.fallbacks == 1), type, "rows out of order are not left to the parent"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(Expect(sum[0] == (PetscScalar)23 && sum[1] == (PetscScalar)40, type, "rows out of order"));
+  PetscCall(Expect(info.fallbacks == 1, type, "rows out of order are not left to the parent"));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,8 +38,8 @@ static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, co
     PetscCall(PetscPushErrorHandler(Remember, NULL));                                                                  \
     status_ = call;                                                                                                    \
     PetscCall(PetscPopErrorHandler());                                                                                 \
-    PetscCall(Expect((PetscBool)(status_ == (wanted)), type, "not refused, or with another code: " #call));            \
-    PetscCall(Expect((PetscBool)(strstr(message, first) && strstr(message, second)), type, message));                  \
+    PetscCall(Expect(status_ == (wanted), type, "not refused, or with another code: " #call));                         \
+    PetscCall(Expect(strstr(message, first) && strstr(message, second), type, message));                               \
   } while (0)
 
 static PetscErrorCode CreateCase(const char *type, const SpmvOptionDesc *o, PetscBool packs, Case *c)
@@ -153,7 +153,7 @@ static PetscErrorCode Refusals(const Case *c)
     spmv_option_text(&plain, numbers[i], text, sizeof(text));
     EXPECT_REFUSED(MatAIJFmtSetOption(c->A, key, text), PETSC_ERR_ARG_OUTOFRANGE, key, text, c->type);
     if (o->kind == SPMV_OPTION_ENUM || (o->kind != SPMV_OPTION_BOOL && i < 2))
-      PetscCall(Expect((PetscBool)(strstr(message, range) != NULL), c->type, "an error does not say what is possible"));
+      PetscCall(Expect(strstr(message, range) != NULL, c->type, "an error does not say what is possible"));
   }
   PetscCall(ExpectValue(c, values[count - 1]));
   PetscCall(ExpectPacked(c, PETSC_FALSE));
@@ -195,8 +195,7 @@ static PetscErrorCode WrongKeyAndType(const char *type)
   EXPECT_REFUSED(MatAIJFmtGetOption(plain, "check", text, sizeof(text)), PETSC_ERR_ARG_WRONG, "MatAIJFmtGetOption",
                  "MatConvert()", type);
   EXPECT_REFUSED(MatAIJFmtSetOption(A, "decline", NULL), PETSC_ERR_ARG_NULL, "", "", type);
-  PetscCall(MatDestroy(&plain));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TestDestroyMats(&plain, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

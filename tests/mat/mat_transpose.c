@@ -12,10 +12,7 @@ static char help[] = "Compares transposes with those of type aij.\n\n";
 #include <petscpack.h>
 #include <spmv_kernels.h>
 #include "cases.h"
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
+#include "petsc_test.h"
 
 enum { OURS = 0, PLAIN = 1, TWINS = 2 };
 
@@ -41,12 +38,8 @@ static PetscErrorCode Create(MatType type, const Shape *s, Mat *A)
   PetscInt begin, end, cols;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, size == 3 && rank == 1 ? 0 : s->rows, s->cols, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, s->longest, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, s->longest, NULL, s->longest, NULL));
+  PetscCall(TestCreate(PETSC_COMM_WORLD, type, size == 3 && rank == 1 ? 0 : s->rows, s->cols, PETSC_DETERMINE,
+                       PETSC_DETERMINE, 1, s->longest, A));
   PetscCall(MatGetOwnershipRange(*A, &begin, &end));
   PetscCall(MatGetSize(*A, NULL, &cols));
   for (PetscInt row = begin; row < end; row++)
@@ -55,8 +48,7 @@ static PetscErrorCode Create(MatType type, const Shape *s, Mat *A)
 
       PetscCall(MatSetValue(*A, row, (PetscInt)(random % (uint64_t)cols), 1 + random % 64, INSERT_VALUES));
     }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,8 +69,7 @@ static PetscErrorCode Compare(const Shape *s, Mat ours, Mat plain, const char wh
   PetscCall(MatMult(plain, x, y[1]));
   PetscCall(VecEqual(y[0], y[1], &same));
   Check(same, s, what);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y[0]));
+  PetscCall(TestDestroyVecs(&x, &y[0]));
   PetscCall(VecDestroy(&y[1]));
   PetscCall(MatDestroy(&aij));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,10 +119,7 @@ static PetscErrorCode Transposes(const Shape *s, MatType type, PetscBool gpu, Pe
   Check(!refuses || info.fallbacks_transpose > 0 || s->rows < 200, s, "no fallback");
   PetscCall(Precursors(s, A[OURS], T[OURS], T[PLAIN], type));
   PetscCall(MatViewFromOptions(A[OURS], NULL, "-A_view"));
-  for (int m = 0; m < TWINS; m++) {
-    PetscCall(MatDestroy(&A[m]));
-    PetscCall(MatDestroy(&T[m]));
-  }
+  for (int m = 0; m < TWINS; m++) PetscCall(TestDestroyMats(&A[m], &T[m]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

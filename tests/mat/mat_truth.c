@@ -10,6 +10,7 @@ static char help[] = "Tests where the current values of a matrix are.\n\n";
 
 #include <petscmat.h>
 #include <petscpack.h>
+#include "petsc_test.h"
 
 enum { ROWS = 60, REACH = 3 };
 
@@ -50,8 +51,7 @@ static PetscErrorCode Fill(Mat A, PetscScalar factor)
   for (PetscInt i = 0; i < ROWS; i++)
     for (PetscInt j = PetscMax(0, i - REACH); j < PetscMin(ROWS, i + REACH + 1); j++)
       PetscCall(MatSetValue(A, i, j, factor * (1 + (i * 5 + j) % 7), INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(0);
 }
 
@@ -70,31 +70,23 @@ static PetscErrorCode Create(MatType type, Mat *A)
 /* Transition 3. All entries are small integers, so both results are exact. */
 static PetscErrorCode Multiply(Walk *w, const char what[])
 {
-  Vec       x[2], y[2], copy;
-  PetscReal difference;
+  Vec       x[2], y[2];
+  PetscReal difference, size;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(w->ours, &x[0], &y[0]));
   PetscCall(MatCreateVecs(w->plain, &x[1], &y[1]));
   for (int m = 0; m < 2; m++) {
     for (PetscInt i = 0; i < ROWS; i++) PetscCall(VecSetValue(x[m], i, i % 5 - 2, INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(x[m]));
-    PetscCall(VecAssemblyEnd(x[m]));
+    PetscCall(TestAssembleVec(x[m]));
     PetscCall(MatMult(m ? w->plain : w->ours, x[m], y[m]));
   }
-  PetscCall(VecDuplicate(y[1], &copy));
-  PetscCall(VecCopy(y[0], copy));
-  PetscCall(VecAXPY(copy, -1, y[1]));
-  PetscCall(VecNorm(copy, NORM_INFINITY, &difference));
+  PetscCall(TestDistance(y[0], y[1], NORM_INFINITY, &difference, &size));
   if (difference != 0) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "FAILED %s: the product differs by %g\n", what, (double)difference));
     w->failed++;
   }
-  PetscCall(VecDestroy(&copy));
-  for (int m = 0; m < 2; m++) {
-    PetscCall(VecDestroy(&x[m]));
-    PetscCall(VecDestroy(&y[m]));
-  }
+  for (int m = 0; m < 2; m++) PetscCall(TestDestroyVecs(&x[m], &y[m]));
   PetscFunctionReturn(0);
 }
 
@@ -114,8 +106,7 @@ static PetscErrorCode SetDiagonal(Walk *w, InsertMode mode)
   for (int m = 0; m < 2; m++) {
     PetscCall(MatCreateVecs(m ? w->plain : w->ours, NULL, &d));
     for (PetscInt i = 0; i < ROWS; i++) PetscCall(VecSetValue(d, i, i % 6 - 1, INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(d));
-    PetscCall(VecAssemblyEnd(d));
+    PetscCall(TestAssembleVec(d));
     PetscCall(MatDiagonalSet(m ? w->plain : w->ours, d, mode));
     PetscCall(VecDestroy(&d));
   }
@@ -151,8 +142,7 @@ static PetscErrorCode WalkHost(Walk *w)
     const Mat A = m ? w->plain : w->ours;
 
     PetscCall(MatSetValue(A, 0, ROWS - 1, 3, INSERT_VALUES));
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(TestAssemble(A));
   }
   PetscCall(Expect(w, HOST, "another pattern"));
   PetscCall(Multiply(w, "another pattern"));
@@ -266,8 +256,7 @@ static PetscErrorCode Probe(MatType type, Walk *w)
   PetscCall(MatAIJFmtGetInfo(A, &info));
   PetscCheck(info.blocks_converted > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the matrix was not packed");
   w->on_gpu = info.blocks_on_gpu > 0 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
@@ -292,8 +281,7 @@ int main(int argc, char **argv)
   PetscCall(WalkOperations(&walk));
   PetscCall(WalkDevice(&walk));
   PetscCall(WalkKept(&walk));
-  PetscCall(MatDestroy(&walk.ours));
-  PetscCall(MatDestroy(&walk.plain));
+  PetscCall(TestDestroyMats(&walk.ours, &walk.plain));
   if (!walk.failed)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "all transitions, plan on the %s%s\n", walk.on_gpu ? "GPU" : "host",
                           walk.cuda ? ", CUDA parent" : ""));

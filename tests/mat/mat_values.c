@@ -32,7 +32,7 @@ static PetscErrorCode SetNotFinite(Mat A)
   PetscFunctionBeginUser;
   PetscCall(MatSetValue(A, 1, 1, big * big, INSERT_VALUES));
   PetscCall(MatSetValue(A, 2, 2, big * big - big * big, INSERT_VALUES));
-  PetscCall(OpAssemble(A));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +52,7 @@ static PetscErrorCode AddToOthers(Mat A)
 
     PetscCall(MatSetValues(A, 1, &i, 2, col, value, ADD_VALUES));
   }
-  PetscCall(OpAssemble(A));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,9 +140,8 @@ static PetscErrorCode CheckPlace(Mat A, Mat twin, const MatAIJFmtInfo *before)
   PetscCall(MatAIJFmtGetInfo(A, &after));
   PetscCall(CountBlocks(twin, &blocks));
   if (PetscDefined(HAVE_CUDA) && place[0] == 'a' && before->own_bytes > 0)
-    PetscCall(ValuesRequirePlace(
-        after.blocks_values_on_gpu >= blocks && after.device_csr_bytes >= after.csr_bytes ? PETSC_TRUE : PETSC_FALSE,
-        "the values are not on the GPU"));
+    PetscCall(ValuesRequirePlace(after.blocks_values_on_gpu >= blocks && after.device_csr_bytes >= after.csr_bytes,
+                                 "the values are not on the GPU"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,11 +152,9 @@ static PetscErrorCode CheckHost(Mat A, PetscBool scaled, const MatAIJFmtInfo *be
 
   PetscFunctionBeginUser;
   PetscCall(MatAIJFmtGetInfo(A, &after));
-  PetscCall(ValuesRequirePlace(after.device_csr_bytes == 0 || after.own_bytes == 0 ? PETSC_TRUE : PETSC_FALSE,
-                               "there is a CSR on the device"));
+  PetscCall(ValuesRequirePlace(after.device_csr_bytes == 0 || after.own_bytes == 0, "there is a CSR on the device"));
   if (scaled && after.own_bytes > 0)
-    PetscCall(ValuesRequirePlace(after.refreshes == before->refreshes ? PETSC_TRUE : PETSC_FALSE,
-                                 "the values were uploaded"));
+    PetscCall(ValuesRequirePlace(after.refreshes == before->refreshes, "the values were uploaded"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,19 +178,15 @@ static PetscErrorCode RunSequence(const Sequence *s)
   PetscCall(ValuesCompare(A, twin, PETSC_TRUE));
   PetscCall(MatAIJFmtGetInfo(A, &before));
   PetscCall(CountBlocks(twin, &blocks));
-  PetscCall(ValuesRequirePlace(before.blocks_on_gpu == blocks ? PETSC_TRUE : PETSC_FALSE,
-                               "the packed arrays of some block are not on the GPU"));
-  PetscCall(ValuesRequirePlace(before.device_csr_bytes == 0 || before.own_bytes == 0 ? PETSC_TRUE : PETSC_FALSE,
+  PetscCall(ValuesRequirePlace(before.blocks_on_gpu == blocks, "the packed arrays of some block are not on the GPU"));
+  PetscCall(ValuesRequirePlace(before.device_csr_bytes == 0 || before.own_bytes == 0,
                                "products and diagonals made a CSR on the device"));
   PetscCall(Apply(s, both, other));
   if (scaled) PetscCall(CheckPlace(A, twin, &before));
   PetscCall(ValuesCompare(A, twin, s->exact));
   if (values_test.place[0] == 'h') PetscCall(CheckHost(A, scaled, &before));
   if (s->exact) PetscCall(ValuesChangeOnHost(A, twin));
-  for (int m = 0; m < 2; m++) {
-    PetscCall(MatDestroy(&both[m]));
-    PetscCall(MatDestroy(&other[m]));
-  }
+  for (int m = 0; m < 2; m++) PetscCall(TestDestroyMats(&both[m], &other[m]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

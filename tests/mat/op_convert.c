@@ -74,10 +74,8 @@ static PetscErrorCode ToIS(Conf *c)
   PetscCall(ConfSeeVec(c, "MATIS", y));
   PetscCall(MatConvert(B, c->type, MAT_INITIAL_MATRIX, &C));
   PetscCall(ConfSeeMat(c, "from MATIS", C));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroyVecs(&x, &y));
+  PetscCall(TestDestroyMats(&B, &C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,8 +91,7 @@ static PetscErrorCode ToSBAIJ(Conf *c)
   PetscCall(ConfSeeProducts(c, MATSBAIJ, S));
   PetscCall(MatConvert(S, c->type, MAT_INITIAL_MATRIX, &C));
   PetscCall(ConfSeeMat(c, "from " MATSBAIJ, C));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&S));
+  PetscCall(TestDestroyMats(&B, &S));
   PetscCall(MatDestroy(&C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,8 +158,7 @@ static PetscErrorCode ToMAIJ(Conf *c)
   PetscCall(ConfCreateVecs(c->made, 75, &x, &y));
   PetscCall(MatMult(c->made, x, y));
   PetscCall(ConfSeeVec(c, MATMAIJ, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

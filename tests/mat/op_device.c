@@ -44,10 +44,8 @@ static PetscErrorCode SeeProductsOn(Conf *c, const char *what, Mat A, int sides)
   PetscCall(ConfSeeVec(c, what, w));
   PetscCall(MatMultTransposeAdd(A, z, w, w));
   PetscCall(ConfSeeVec(c, what, w));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&w));
+  PetscCall(TestDestroyVecs(&x, &y));
+  PetscCall(TestDestroyVecs(&z, &w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,8 +123,7 @@ static PetscErrorCode DeviceCOO(Conf *c)
   PetscCall(MatBindToCPU(A, PETSC_TRUE));
   PetscCall(ConfSeeProducts(c, "COO, then bound", A));
   PetscCall(ConfSeeMat(c, "duplicate of device values", B));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroyMats(&A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,7 +134,7 @@ static PetscErrorCode SetThirds(Conf *c, Mat A, PetscInt rest, PetscInt shift, P
   for (PetscInt i = c->row_start; i < c->row_start + c->m && c->N; i++) {
     if (rest < 0 || i % 3 == rest) PetscCall(MatSetValue(A, i, (i + shift) % c->N, value, INSERT_VALUES));
   }
-  PetscCall(OpAssemble(A));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -147,15 +147,7 @@ static PetscErrorCode InsertRows(const Pattern *p, Mat A)
     PetscCall(MatSetValues(A, 1, &i, count, col, value, INSERT_VALUES));
   }
   PetscCall(PetscFree3(col, value, wide));
-  PetscCall(OpAssemble(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode OpAssemble(Mat A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

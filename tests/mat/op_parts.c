@@ -168,8 +168,7 @@ static PetscErrorCode Nest(Conf *c)
   PetscCall(ConfSeeProducts(c, "nest, block scaled", N));
   PetscCall(MatConvert(N, c->type, MAT_INPLACE_MATRIX, &N));
   PetscCall(ConfSeeMat(c, "from nest", N));
-  PetscCall(MatDestroy(&N));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroyMats(&N, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -94,8 +94,7 @@ static PetscErrorCode NarrowTimes(Conf *c)
   PetscCall(MatScale(c->A, OpFactor(c)));
   PetscCall(MatMatMult(T, c->A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(ConfSeeProducts(c, "B A", C));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&T));
+  PetscCall(TestDestroyMats(&B, &T));
   PetscCall(MatDestroy(&C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,8 +128,7 @@ static PetscErrorCode ThreeFactors(Conf *c)
   PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &T));
   PetscCall(MatMatMatMult(c->A, B, T, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D));
   PetscCall(ConfSeeProducts(c, "A B B^T", D));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&T));
+  PetscCall(TestDestroyMats(&B, &T));
   PetscCall(MatDestroy(&D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,8 +147,7 @@ static PetscErrorCode AroundTranspose(Conf *c)
   PetscCall(MatScale(c->operation->to ? c->A : B, 2));
   PetscCall(MatMatMatMult(c->A, B, c->A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &c->made));
   PetscCall(ConfSeeMat(c, "A A^T A again", c->made));
-  PetscCall(MatDestroy(&c->made));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroyMats(&c->made, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +165,7 @@ static PetscErrorCode ForcedDiagonal(Conf *c)
   PetscCall(MatSetUp(A));
   for (PetscInt i = c->row_start; i < c->row_start + c->m && i < c->N - 1; i++)
     PetscCall(MatSetValue(A, i, i + 1, (PetscReal)(1 + i % 5), INSERT_VALUES));
-  PetscCall(OpAssemble(A));
+  PetscCall(TestAssemble(A));
   PetscCall(ConfCreateVecs(A, 10, &diagonal, NULL));
   PetscCall(MatProductCreate(A, A, NULL, &c->made));
   PetscCall(MatProductSetType(c->made, transposed ? MATPRODUCT_AtB : MATPRODUCT_AB));
@@ -201,8 +198,7 @@ static PetscErrorCode WithHypre(Conf *c)
   PetscCall(MatPtAP(c->A, P, MAT_REUSE_MATRIX, 2.0, &C));
   PetscCall(ConfSeeRows(c, "P^T 2A P with hypre", C));
   PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&C));
+  PetscCall(TestDestroyMats(&P, &C));
 #else
   PetscFunctionBeginUser;
   PetscCall(ConfSeeText(c, "PETSc", "without hypre"));
@@ -231,8 +227,7 @@ static PetscErrorCode PtAPOfBlocks(Conf *c)
   PetscCall(MatScale(P, 0.125));
   PetscCall(MatCreateMAIJ(P, unknowns, &Q));
   PetscCall(Twice(c, "P^T A P with MATMAIJ", MatPtAP, Q, PETSC_FALSE));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&Q));
+  PetscCall(TestDestroyMats(&P, &Q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

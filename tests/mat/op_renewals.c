@@ -154,7 +154,7 @@ static PetscErrorCode FromOptions(Conf *c)
   PetscCall(ConfSeeMat(c, "hash", c->A));
   PetscCall(OpAllowNewNonzeros(c->A));
   for (PetscInt j = 0; j < c->N && c->rank == c->size - 1; j++) PetscCall(MatSetValue(c->A, last, j, 2, INSERT_VALUES));
-  PetscCall(OpAssemble(c->A));
+  PetscCall(TestAssemble(c->A));
   PetscCall(PetscOptionsClearValue(NULL, "-conf_mat_type"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

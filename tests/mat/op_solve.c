@@ -27,8 +27,7 @@ static PetscErrorCode Relax(Conf *c)
   PetscCall(MatGetLocalSize(B, &m, NULL));
   PetscCall(MatGetBlockSize(B, &bs));
   for (PetscInt k = 0; k < m * bs; k++) PetscCall(ConfSeeReal(c, "inverse", PetscRealPart(values[k])));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -66,12 +65,10 @@ static PetscErrorCode Factor(Conf *c)
     PetscCall(MatSolveTranspose(F ? F : B, b, x));
     PetscCall(ConfSeeVec(c, "transpose solved", x));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(ISDestroy(&rows));
   PetscCall(ISDestroy(&cols));
-  PetscCall(MatDestroy(&F));
-  PetscCall(MatDestroy(&B));
+  PetscCall(TestDestroyMats(&F, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,8 +150,7 @@ static PetscErrorCode SolveWith(Conf *c, Mat B, const char *ksp_type, const char
     if (reason > 0 || reason == KSP_DIVERGED_ITS) PetscCall(ConfSeeVec(c, "solution", x));
     PetscCall(MatShift(B, 1));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,8 +192,7 @@ static PetscErrorCode SolveShifted(Conf *c)
   PetscCall(MatGetDiagonal(B, d));
   PetscCall(VecGetOwnershipRange(d, &low, &high));
   for (PetscInt i = low; i < high; i += 3) PetscCall(VecSetValue(d, i, 0, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(d));
-  PetscCall(VecAssemblyEnd(d));
+  PetscCall(TestAssembleVec(d));
   PetscCall(MatDiagonalSet(B, d, INSERT_VALUES));
   PetscCall(VecDestroy(&d));
   PetscCall(OpStepOption(c, "-fuzz_pc_factor_shift_type", shifts[shift]));

@@ -27,8 +27,7 @@ static PetscErrorCode Virtual(Conf *c)
   PetscCall(ConfCreateVecs(N, OpNext(c), &x, &y));
   PetscCall(MatMult(N, x, y));
   PetscCall(ConfSeeVec(c, "A^T A", y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(MatDestroy(&N));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

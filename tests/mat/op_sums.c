@@ -17,39 +17,19 @@ static PetscErrorCode OtherPattern(Conf *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Axpy(Conf *c)
+/* A sum with a matrix of A's pattern or another one, by MatAXPY() or MatAYPX(), for this MatStructure */
+enum { STRUCTURE = 7, SAME = 8, AYPX = 16 };
+static PetscErrorCode Sum(Conf *c)
 {
-  PetscFunctionBeginUser;
-  PetscCall(OtherPattern(c));
-  PetscCall(MatAXPY(c->A, OpFactor(c), c->other, (MatStructure)c->operation->how));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  const int how = c->operation->how;
 
-static PetscErrorCode AxpySame(Conf *c)
-{
   PetscFunctionBeginUser;
-  PetscCall(OpOther(c));
-  PetscCall(MatAXPY(c->A, OpFactor(c), c->other, (MatStructure)c->operation->how));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AypxSame(Conf *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(OpOther(c));
-  PetscCall(MatAYPX(c->A, OpFactor(c), c->other, (MatStructure)c->operation->how));
+  PetscCall((how & SAME ? OpOther : OtherPattern)(c));
+  PetscCall((how & AYPX ? MatAYPX : MatAXPY)(c->A, OpFactor(c), c->other, (MatStructure)(how & STRUCTURE)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode AxpySelf(Conf *c) { return MatAXPY(c->A, -1, c->A, SAME_NONZERO_PATTERN); }
-
-static PetscErrorCode Aypx(Conf *c)
-{
-  PetscFunctionBeginUser;
-  PetscCall(OtherPattern(c));
-  PetscCall(MatAYPX(c->A, OpFactor(c), c->other, DIFFERENT_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* The sum with A as a summand: in another matrix, or in one of its own pattern */
 static PetscErrorCode AxpyToOther(Conf *c)
@@ -125,17 +105,17 @@ static PetscErrorCode DuplicatePattern(Conf *c)
 }
 
 const ConfOperation op_sums[] = {
-    {"axpy", Axpy, OP_CONTAINERS, .ways = 3, .how = DIFFERENT_NONZERO_PATTERN, .needs = MATOP_AXPY},
-    {"axpy_unknown", Axpy, OP_RARE, .ways = 1, .how = UNKNOWN_NONZERO_PATTERN},
-    {"axpy_same", AxpySame, OP_CHANGES | OP_CONTAINERS, .how = SAME_NONZERO_PATTERN, .needs = MATOP_AXPY},
-    {"axpy_subset", AxpySame, 0, .how = SUBSET_NONZERO_PATTERN},
+    {"axpy", Sum, OP_CONTAINERS, .ways = 3, .how = DIFFERENT_NONZERO_PATTERN, .needs = MATOP_AXPY},
+    {"axpy_unknown", Sum, OP_RARE, .ways = 1, .how = UNKNOWN_NONZERO_PATTERN},
+    {"axpy_same", Sum, OP_CHANGES | OP_CONTAINERS, .how = SAME | SAME_NONZERO_PATTERN, .needs = MATOP_AXPY},
+    {"axpy_subset", Sum, 0, .how = SAME | SUBSET_NONZERO_PATTERN},
     {"axpy_self", AxpySelf, OP_RARE, .ways = 1},
     {"axpy_transpose", AxpyTranspose, OP_SQUARE | OP_NONEMPTY | OP_RARE, .ways = 1},
     {"axpy_to_other", AxpyToOther, 0, .ways = 3},
     {"axpy_to_same", AddTo, OP_READS, .ways = 1},
-    {"aypx", Aypx, 0, .ways = 1},
-    {"aypx_same", AypxSame, OP_CONTAINERS, .how = SAME_NONZERO_PATTERN, .needs = MATOP_AXPY},
-    {"aypx_subset", AypxSame, OP_RARE, .how = SUBSET_NONZERO_PATTERN},
+    {"aypx", Sum, 0, .ways = 1, .how = AYPX | DIFFERENT_NONZERO_PATTERN},
+    {"aypx_same", Sum, OP_CONTAINERS, .how = SAME | AYPX | SAME_NONZERO_PATTERN, .needs = MATOP_AXPY},
+    {"aypx_subset", Sum, OP_RARE, .how = SAME | AYPX | SUBSET_NONZERO_PATTERN},
     {"copy_same", CopySame, OP_CHANGES | OP_CONTAINERS, .needs = MATOP_COPY},
     {"copy_from", CopyFrom, 0, .ways = 6},
     {"duplicate", Duplicate, OP_READS | OP_MAKES | OP_BECOMES, .ways = 1},

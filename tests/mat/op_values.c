@@ -24,8 +24,7 @@ static PetscErrorCode DiagonalScale(Conf *c)
   PetscCall(ConfSetVec(x, seed));
   PetscCall(ConfSetVec(y, seed + 1));
   PetscCall(MatDiagonalScale(c->A, sides & LEFT ? y : NULL, sides & RIGHT ? x : NULL));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,7 +46,7 @@ static PetscErrorCode AddValues(Conf *c)
   PetscCall(MatGetOwnershipRange(c->A, &low, &high));
   for (PetscInt i = low; low < high && i <= high; i++)
     PetscCall(MatSetValue(c->A, i % M, i % M % N, i % 2 ? 4 : 8, ADD_VALUES));
-  PetscCall(OpAssemble(c->A));
+  PetscCall(TestAssemble(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,7 +77,7 @@ static PetscErrorCode SetValues(Conf *c)
     }
     PetscCall(MatSetValues(c->A, 1, &row, n, columns, values, mode));
   }
-  PetscCall(OpAssemble(c->A));
+  PetscCall(TestAssemble(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,11 +100,11 @@ static PetscErrorCode FlushAssembly(Conf *c)
   PetscCall(MatAssemblyBegin(c->A, MAT_FLUSH_ASSEMBLY));
   PetscCall(MatAssemblyEnd(c->A, MAT_FLUSH_ASSEMBLY));
   PetscCall(SetOwn(c, PETSC_TRUE, 2.25, INSERT_VALUES));
-  PetscCall(OpAssemble(c->A));
+  PetscCall(TestAssemble(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Assemble(Conf *c) { return OpAssemble(c->A); }
+static PetscErrorCode Assemble(Conf *c) { return TestAssemble(c->A); }
 
 static PetscErrorCode SetBlocked(Conf *c)
 {
@@ -125,7 +124,7 @@ static PetscErrorCode SetBlocked(Conf *c)
     for (PetscInt v = 0; v < bs * bs; v++) values[v] = OpNumber(at, (uint64_t)v);
     PetscCall(MatSetValuesBlocked(c->A, 1, &row, 1, &col, values, ADD_VALUES));
   }
-  PetscCall(OpAssemble(c->A));
+  PetscCall(TestAssemble(c->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,7 +152,7 @@ static PetscErrorCode SetLocal(Conf *c)
 
     PetscCall(MatSetValuesLocal(c->A, 1, &row, 1, &col, &value, ADD_VALUES));
   }
-  PetscCall(OpAssemble(c->A));
+  PetscCall(TestAssemble(c->A));
   PetscCall(ISLocalToGlobalMappingDestroy(&rows));
   PetscCall(ISLocalToGlobalMappingDestroy(&cols));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,8 +189,7 @@ static PetscErrorCode ZeroSome(Conf *c)
   PetscCall((columns ? MatZeroRowsColumnsIS : MatZeroRowsIS)(c->A, rows, diagonal, with_vectors ? x : NULL,
                                                              with_vectors ? b : NULL));
   PetscCall(ConfSeeVec(c, "right-hand side", b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(TestDestroyVecs(&x, &b));
   PetscCall(ISDestroy(&rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

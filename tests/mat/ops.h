@@ -85,7 +85,6 @@ PetscErrorCode OpCreate(Conf *c, const OpShape *shape, MatType type, Mat *A);
 PetscErrorCode OpFill(Conf *c, Mat A);
 /* Allows new nonzeros at any time */
 PetscErrorCode OpAllowNewNonzeros(Mat A);
-PetscErrorCode OpAssemble(Mat A);
 /* Provides c->other: a copy of A with half its values, unless it is there */
 PetscErrorCode OpOther(Conf *c);
 /* A random subset of about `percent` percent of low .. high-1, ascending */

@@ -213,8 +213,7 @@ PetscErrorCode ConfSeeProducts(Conf *c, const char *what, Mat A)
   PetscCall(MatMultTranspose(A, y, x));
   PetscCall(ConfSeeVec(c, what, x));
   PetscCall(SeeSums(c, what, A, y, x, MatMultTransposeAdd));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(TestDestroyVecs(&x, &y));
   PetscCall(ConfCount(c, A, &after));
   if (!after.under_test) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &size)); /* matrices without nonzeros do not count products */

@@ -78,8 +78,7 @@ PetscErrorCode ValuesAssemble(MatType type, PetscBool full, PetscReal scale, Mat
     }
     PetscCall(MatSetValues(*A, 1, &i, n, col, value, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,8 +94,7 @@ PetscErrorCode ValuesAssembleP(MatType type, Mat *P)
     PetscCall(MatSetValue(*P, i, i / 8, 1 + 0.125 * (PetscReal)(i % 3), INSERT_VALUES));
     if (i % 5 == 0 && i / 8 + 1 < cols) PetscCall(MatSetValue(*P, i, i / 8 + 1, 0.5, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestAssemble(*P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,9 +135,7 @@ PetscErrorCode ValuesRequire(PetscBool yes, const char what[])
 
 PetscErrorCode ValuesRequirePlace(PetscBool yes, const char what[])
 {
-  PetscFunctionBeginUser;
-  PetscCall(ValuesRequire(yes || values_test.little_memory ? PETSC_TRUE : PETSC_FALSE, what));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ValuesRequire(yes || values_test.little_memory, what);
 }
 
 PetscErrorCode ValuesDifference(Vec a, Vec b, PetscReal *difference)
@@ -186,18 +182,15 @@ static PetscErrorCode CompareProduct(Mat A, Mat twin, PetscBool transposed)
   PetscCall((transposed ? MatMultTranspose : MatMult)(A, x, y));
   PetscCall((transposed ? MatMultTranspose : MatMult)(twin, u, v));
   PetscCall(ValuesDifference(y, v, &difference));
-  PetscCall(
-      ValuesRequire(difference <= bound ? PETSC_TRUE : PETSC_FALSE, transposed ? "transposed product" : "product"));
+  PetscCall(ValuesRequire(difference <= bound, transposed ? "transposed product" : "product"));
   if (rows == cols) {
     PetscCall(MatGetDiagonal(A, y));
     PetscCall(MatGetDiagonal(twin, v));
     PetscCall(ValuesDifference(y, v, &difference));
-    PetscCall(ValuesRequire(difference <= bound ? PETSC_TRUE : PETSC_FALSE, "diagonal"));
+    PetscCall(ValuesRequire(difference <= bound, "diagonal"));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&u));
-  PetscCall(VecDestroy(&v));
+  PetscCall(TestDestroyVecs(&x, &y));
+  PetscCall(TestDestroyVecs(&u, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,8 +224,7 @@ PetscErrorCode ValuesChangeOnHost(Mat A, Mat twin)
   for (int m = 0; m < 2; m++) {
     PetscCall(MatSetValue(both[m], 0, 0, 77, INSERT_VALUES));
     if (end >= below && end < rows) PetscCall(MatSetValue(both[m], end, end - below, 55, INSERT_VALUES));
-    PetscCall(MatAssemblyBegin(both[m], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(both[m], MAT_FINAL_ASSEMBLY));
+    PetscCall(TestAssemble(both[m]));
   }
   PetscCall(ValuesCompare(A, twin, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);

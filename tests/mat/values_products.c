@@ -39,7 +39,7 @@ static PetscErrorCode ComparePattern(Mat C, Mat twin)
   PetscFunctionBeginUser;
   PetscCall(MatGetInfo(C, MAT_GLOBAL_SUM, &a));
   PetscCall(MatGetInfo(twin, MAT_GLOBAL_SUM, &b));
-  PetscCall(ValuesRequire(a.nz_used == b.nz_used ? PETSC_TRUE : PETSC_FALSE, "number of nonzeros"));
+  PetscCall(ValuesRequire(a.nz_used == b.nz_used, "number of nonzeros"));
   PetscCall(ValuesCompare(C, twin, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,12 +53,10 @@ static PetscErrorCode RequireOnGpu(int p, Mat A, Mat C)
   PetscFunctionBeginUser;
   if (values_test.size > 1 && products[p].transposed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(A, &info));
-  PetscCall(
-      ValuesRequirePlace(info.patterns > 0 ? PETSC_TRUE : PETSC_FALSE, "the GPU has not made the product's pattern"));
+  PetscCall(ValuesRequirePlace(info.patterns > 0, "the GPU has not made the product's pattern"));
   if (!PetscDefined(HAVE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(C, &info));
-  PetscCall(
-      ValuesRequirePlace(info.blocks_values_on_gpu >= 1 ? PETSC_TRUE : PETSC_FALSE, "the product is not on the GPU"));
+  PetscCall(ValuesRequirePlace(info.blocks_values_on_gpu >= 1, "the product is not on the GPU"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,16 +87,14 @@ PetscErrorCode ValuesRunProduct(int p)
   PetscCall(ComparePattern(C[0], C[1]));
   for (int m = 0; m < 2; m++) { /* an entry in one row, which processes that do not own the row send */
     PetscCall(MatSetValue(P[m], 2, 0, 11, INSERT_VALUES));
-    PetscCall(MatAssemblyBegin(P[m], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(P[m], MAT_FINAL_ASSEMBLY));
+    PetscCall(TestAssemble(P[m]));
     if (!products[p].transposed) PetscCall(MatProductNumeric(C[m]));
     PetscCall(MatProductClear(C[m]));
     PetscCall(MatScale(C[m], 2));
   }
   PetscCall(ComparePattern(C[0], C[1]));
   for (int m = 0; m < 2; m++) {
-    PetscCall(MatDestroy(&C[m]));
-    PetscCall(MatDestroy(&P[m]));
+    PetscCall(TestDestroyMats(&C[m], &P[m]));
     PetscCall(MatDestroy(&A[m]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -123,17 +119,14 @@ PetscErrorCode ValuesRunEmpty(void)
       PetscCall(MatSetType(M, values_test.type));
       PetscCall(ValuesSetPlace(M));
       PetscCall(MatSetUp(M));
-      PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
-      PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(TestAssemble(M));
     }
     PetscCall(MatScale(A, 2));
     PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
     PetscCall(MatMatMult(A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
     PetscCall(MatGetSize(C, &rows, &cols));
-    PetscCall(
-        ValuesRequire(rows == shape[s][0] && cols == shape[s][2] ? PETSC_TRUE : PETSC_FALSE, "size of the product"));
-    PetscCall(MatDestroy(&A));
-    PetscCall(MatDestroy(&B));
+    PetscCall(ValuesRequire(rows == shape[s][0] && cols == shape[s][2], "size of the product"));
+    PetscCall(TestDestroyMats(&A, &B));
     PetscCall(MatDestroy(&C));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
