@@ -41,7 +41,8 @@ typedef enum {
 typedef struct {
   SpmvDirectKind kind;
   int            matching;      /* large entries are moved to the diagonal, and rows and columns are scaled, first */
-  int            deterministic; /* the same bits in each run; slower, with more memory, without refinement */
+  int            deterministic; /* the same bits in each run; slower, with more memory, without refinement, and without
+                                   pivots in LDL^T: judge each factorization */
   int            refine;        /* steps of iterative refinement in each solve */
   const int32_t *order;         /* NULL: the library orders; else [rows] on the host: new row i is old row order[i] */
   int64_t        most_bytes; /* of device memory for the factorization; 0: what is free when the pattern is analysed */

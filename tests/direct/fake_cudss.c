@@ -3,8 +3,8 @@
   arguments and meaning of cuDSS. Factors are dense matrices in device memory from the memory handler.
 
   As cuDSS does, it replaces pivots that are absolutely small, counts them, and reports success. With matching it exchanges
-  rows, and a zero pivot becomes NaN. A factorization of a symmetric matrix has no exchanges. Refinement and deterministic mode
-  exclude each other. In hybrid memory the factor is in the host's.
+  rows, and a zero pivot becomes NaN. A factorization of a symmetric matrix has no exchanges. Deterministic mode excludes
+  refinement and Bunch-Kaufman pivots. In hybrid memory the factor is in the host's.
 
   FAKE_CUDSS_VERSION is the version that it reports; with FAKE_CUDSS_WITHOUT_EXECUTE it lacks cudssExecute(). The environment
   variable SPMV_FAKE_CUDSS_FAIL names a function, or a phase ("analysis", "factorization", "refactorization", "solve"), that
@@ -216,7 +216,7 @@ static int analyse(const Config *c, Data *d, const Matrix *m)
 {
   cpu_set_t cores;
 
-  if (c->value[DETERMINISTIC] && c->value[IR_STEPS]) return NOT_SUPPORTED;
+  if (c->value[DETERMINISTIC] && (c->value[IR_STEPS] || c->value[PIVOT_TYPE])) return NOT_SUPPORTED;
   if (c->value[PIVOT_TYPE] == BUNCH_KAUFMAN && m->kind != SYMMETRIC) return NOT_SUPPORTED;
   if (fails("cores") && (sched_getaffinity(0, sizeof cores, &cores) || CPU_COUNT(&cores) < 2)) return FAILED;
 

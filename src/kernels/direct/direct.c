@@ -85,7 +85,9 @@ static SpmvStatus configure(SpmvDirect *d, SpmvExec *exec)
   const SpmvDirectOptions *o = &d->options;
 
   SPMV_TRY(set(d, CUDSS_MATCHING, o->matching ? CUDSS_MATCH_PRODUCT : CUDSS_NO_MATCHING, exec));
-  if (o->kind == SPMV_DIRECT_SYMMETRIC) SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
+  /* the deterministic mode has diagonal pivots only: others it refuses for matrices of more than some thousand rows */
+  if (o->kind == SPMV_DIRECT_SYMMETRIC && !o->deterministic)
+    SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
   if (o->deterministic) SPMV_TRY(set(d, CUDSS_DETERMINISTIC, 1, exec));
   if (d->info.hybrid) {
     SPMV_TRY(set(d, CUDSS_HYBRID_MEMORY, 1, exec));

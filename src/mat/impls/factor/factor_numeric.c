@@ -51,19 +51,21 @@ static PetscErrorCode JudgeSolution(Mat A, Vec b, Vec x, PetscBool replaced, Pet
 }
 
 /* Judged are the first factorization of a body, because pivots may be too small for the matrix without being replaced, and
-   each one that may have replaced some. With matching cuDSS does not count them, and a zero pivot ends in NaN. */
+   each one that may have replaced some, or whose pivots were not chosen. With matching cuDSS does not count them, and a zero
+   pivot ends in NaN. */
 static PetscErrorCode Judge(Mat A, Mat_CuDSS *s, PetscBool *good)
 {
   SpmvDirectInfo info;
   SpmvStatus     status;
   PetscRandom    random;
-  PetscBool      replaced;
+  PetscBool      replaced, chosen;
   Vec            b, x;
 
   PetscFunctionBegin;
   spmv_direct_info(s->direct, &info);
   replaced = info.replaced || s->options.matching ? PETSC_TRUE : PETSC_FALSE;
-  *good    = s->judged && !replaced ? PETSC_TRUE : PETSC_FALSE;
+  chosen   = s->options.kind != SPMV_DIRECT_SYMMETRIC || !s->options.deterministic ? PETSC_TRUE : PETSC_FALSE;
+  *good    = s->judged && chosen && !replaced ? PETSC_TRUE : PETSC_FALSE;
   if (*good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
