@@ -35,11 +35,13 @@ SPMV_API void spmv_direct_release(void);
 typedef enum {
   SPMV_DIRECT_GENERAL,   /* LU */
   SPMV_DIRECT_SYMMETRIC, /* LDL^T with Bunch-Kaufman pivots; the lower triangle is not read */
-  SPMV_DIRECT_SPD        /* Cholesky; the lower triangle is not read */
+  SPMV_DIRECT_SPD,       /* Cholesky; the lower triangle is not read. Complex: of a Hermitian matrix */
+  SPMV_DIRECT_HERMITIAN  /* LDL^H of a complex matrix; the lower triangle is not read */
 } SpmvDirectKind;
 
 typedef struct {
   SpmvDirectKind kind;
+  int            is_complex;    /* values are pairs of doubles, real and imaginary part */
   int            matching;      /* large entries are moved to the diagonal, and rows and columns are scaled, first */
   int            deterministic; /* the same bits in each run; slower, with more memory, without refinement, and without
                                    pivots in LDL^T: judge each factorization */
@@ -51,7 +53,7 @@ SPMV_API void spmv_direct_options_init(SpmvDirectOptions *);
 
 typedef struct SpmvDirect SpmvDirect;
 
-/* Copies the matrix, square, of SPMV_F64 with indices of 32 bits, in device memory, and analyses its pattern; takes up to
+/* Copies the matrix, square, of SPMV_F64 (is_complex: of pairs of it) with indices of 32 bits, in device memory, and analyses its pattern; takes up to
    seconds on the host. Columns ascend within a row. If the factors need more device memory than there may be, they are
    kept in the host's memory in part, which makes factorizations and solves many times slower; SPMV_ERR_MEMORY if even
    the rest does not fit. *out is NULL after a failure. */
@@ -63,7 +65,7 @@ SPMV_API void spmv_direct_destroy(SpmvDirect **, SpmvExec *);
    pivot, as Cholesky's does for a matrix that is not positive definite, or if a value is NaN or infinite. */
 SPMV_API SpmvStatus spmv_direct_factor(SpmvDirect *, const void *values, SpmvExec *);
 /* X = A^-1 B, or A^-T B if transposed, for that many columns, stored one after the other at distances ldb and ldx, in
-   device memory. Work is enqueued on exec->stream, but the library may wait for it, so graphs cannot contain it. */
+   device memory. SPMV_ERR_UNSUPPORTED for the transpose of a Hermitian matrix, which is another one. Work is enqueued on exec->stream, but the library may wait for it, so graphs cannot contain it. */
 SPMV_API SpmvStatus spmv_direct_solve(SpmvDirect *, int transposed, int64_t columns, const void *b, int64_t ldb,
                                       void *x, int64_t ldx, SpmvExec *);
 /* Sets the steps of iterative refinement in each solve, from the next one on */

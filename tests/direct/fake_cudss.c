@@ -1,6 +1,6 @@
 /*
   fake_cudss.c - a replacement of libcudss.so.1 for the emulated GPU. It has the functions that petscpack opens, with the
-  arguments and meaning of cuDSS. Factors are dense matrices in device memory from the memory handler.
+  arguments and meaning of cuDSS. Factors are dense complex matrices, also of real ones, in device memory from the memory handler.
 
   As cuDSS does, it replaces pivots that are absolutely small, counts them, and reports success. With matching it exchanges
   rows, and a zero pivot becomes NaN. A factorization of a symmetric matrix has no exchanges. Deterministic mode excludes
@@ -12,6 +12,7 @@
   which it does not tell of; with "cores" an analysis by a thread that has one core fails.
 */
 #define _GNU_SOURCE /* for sched_getaffinity() */
+#include <complex.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <sched.h>
@@ -25,7 +26,8 @@
 #define PUBLIC __attribute__((visibility("default")))
 
 enum { SUCCESS = 0, ALLOC_FAILED = 2, INVALID = 3, NOT_SUPPORTED = 4, FAILED = 5 };
-enum { GENERAL = 0, SYMMETRIC = 1, SPD = 3 };
+enum { GENERAL = 0, SYMMETRIC = 1, HERMITIAN = 2, SPD = 3, HPD = 4 };
+enum { REAL = 1, COMPLEX = 5 };
 enum { ANALYSIS = 3, FACTORIZATION = 4, REFACTORIZATION = 8, SOLVE = 1008 };
 enum {
   MATCHING      = 3,
@@ -39,6 +41,8 @@ enum {
   BUNCH_KAUFMAN = 6
 };
 enum { INFO = 0, LU_NNZ = 1, NPIVOTS = 2, INERTIA = 3, USER_PERM = 9, ESTIMATES = 13 };
+
+typedef double complex Number;
 
 typedef struct {
   void *ctx;
@@ -58,12 +62,12 @@ typedef struct {
   int64_t     rows, columns, ld, nnz;
   const void *row_ptr, *col;
   void       *values;
-  int         kind, upper;
+  int         kind, upper, type;
 } Matrix;
 typedef struct {
   Handle  *handle;
   int64_t  n;
-  double  *factor; /* [n][n] by rows, in device memory, or in the host's if hybrid */
+  Number  *factor; /* [n][n] by rows, in device memory, or in the host's if hybrid */
   int64_t *row;    /* [n] on the host: row i of the factors is row row[i] of the matrix */
   int      info, pivots, inertia[2], hybrid;
   int64_t  nnz, estimate[16]; /* of memory; 1: peak on the device; 4: the least in hybrid mode */
@@ -91,6 +95,24 @@ static int put(const Handle *h, void *to, const void *from, size_t bytes)
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, h->stream) || cudaStreamSynchronize(h->stream)
              ? FAILED
              : SUCCESS;
+}
+
+/* Numbers of a type in device memory, as complex ones on the host, and back */
+static Number *get_numbers(const Handle *h, const void *from, int64_t n, int type)
+{
+  double *read = get(h, from, (size_t)n * (type == COMPLEX ? sizeof(Number) : sizeof(double)));
+  Number *to   = malloc((size_t)n * sizeof *to + 1);
+
+  for (int64_t i = 0; i < n; i++) to[i] = type == COMPLEX ? CMPLX(read[2 * i], read[2 * i + 1]) : read[i];
+  free(read);
+  return to;
+}
+static int put_numbers(const Handle *h, void *to, Number from[], int64_t n, int type)
+{
+  double *real = (double *)from;
+
+  for (int64_t i = 0; i < n && type == REAL; i++) real[i] = creal(from[i]); /* from the first on: none is overwritten */
+  return put(h, to, from, (size_t)n * (type == COMPLEX ? sizeof(Number) : sizeof(double)));
 }
 
 static int make(const char *function, size_t bytes, void *out)
@@ -149,7 +171,8 @@ PUBLIC int cudssDataCreate(Handle *h, Data **d)
 }
 PUBLIC int cudssDataDestroy(Handle *h, Data *d)
 {
-  if (d->factor && !d->hybrid) (void)h->memory.free(h->memory.ctx, d->factor, (size_t)(d->n * d->n) * 8, h->stream);
+  if (d->factor && !d->hybrid)
+    (void)h->memory.free(h->memory.ctx, d->factor, (size_t)(d->n * d->n) * sizeof(Number), h->stream);
   if (d->hybrid) free(d->factor);
   free(d->row);
   free(d);
@@ -188,8 +211,8 @@ PUBLIC int cudssMatrixCreateDn(Matrix **m, int64_t rows, int64_t columns, int64_
 {
   const int result = make("cudssMatrixCreateDn", sizeof **m, m);
 
-  if (result || type != 1 || layout != 0 || ld < rows) return result ? result : INVALID;
-  **m          = (Matrix){.rows = rows, .columns = columns, .ld = ld};
+  if (result || (type != REAL && type != COMPLEX) || layout != 0 || ld < rows) return result ? result : INVALID;
+  **m          = (Matrix){.rows = rows, .columns = columns, .ld = ld, .type = type};
   (*m)->values = (void *)(uintptr_t)values;
   return SUCCESS;
 }
@@ -199,10 +222,18 @@ PUBLIC int cudssMatrixCreateCsr(Matrix **m, int64_t rows, int64_t columns, int64
 {
   const int result = make("cudssMatrixCreateCsr", sizeof **m, m);
 
-  if (result || row_end || offset_type != 10 || index_type != 10 || value_type != 1 || base)
+  if (result || row_end || offset_type != 10 || index_type != 10 || (value_type != REAL && value_type != COMPLEX) ||
+      base)
     return result ? result : INVALID;
-  **m = (Matrix){
-      .rows = rows, .columns = columns, .nnz = nnz, .row_ptr = row_ptr, .col = col, .kind = kind, .upper = part == 2};
+  if (value_type == (kind == HERMITIAN || kind == HPD ? REAL : kind == SPD ? COMPLEX : 0)) return INVALID;
+  **m          = (Matrix){.rows    = rows,
+                          .columns = columns,
+                          .nnz     = nnz,
+                          .row_ptr = row_ptr,
+                          .col     = col,
+                          .kind    = kind,
+                          .upper   = part == 2,
+                          .type    = value_type};
   (*m)->values = (void *)(uintptr_t)values;
   return SUCCESS;
 }
@@ -217,22 +248,22 @@ static int analyse(const Config *c, Data *d, const Matrix *m)
   cpu_set_t cores;
 
   if (c->value[DETERMINISTIC] && (c->value[IR_STEPS] || c->value[PIVOT_TYPE])) return NOT_SUPPORTED;
-  if (c->value[PIVOT_TYPE] == BUNCH_KAUFMAN && m->kind != SYMMETRIC) return NOT_SUPPORTED;
+  if (c->value[PIVOT_TYPE] == BUNCH_KAUFMAN && m->kind != SYMMETRIC && m->kind != HERMITIAN) return NOT_SUPPORTED;
   if (fails("cores") && (sched_getaffinity(0, sizeof cores, &cores) || CPU_COUNT(&cores) < 2)) return FAILED;
 
   d->n           = m->rows;
   d->row         = realloc(d->row, (size_t)d->n * sizeof *d->row);
   d->nnz         = d->n * d->n;
   d->hybrid      = c->value[HYBRID];
-  d->estimate[1] = d->hybrid ? c->limit : d->nnz * 8;
-  d->estimate[4] = d->nnz * 2;
+  d->estimate[1] = d->hybrid ? c->limit : d->nnz * (int64_t)sizeof(Number);
+  d->estimate[4] = d->nnz * 4;
   return d->hybrid && c->limit < d->estimate[4] ? INVALID : SUCCESS;
 }
 
 static int make_room(Handle *h, Data *d)
 {
   void        *block = NULL;
-  const size_t bytes = (size_t)d->nnz * 8;
+  const size_t bytes = (size_t)d->nnz * sizeof(Number);
 
   if (d->factor) return SUCCESS;
   if (d->hybrid) block = malloc(bytes + 1);
@@ -242,17 +273,17 @@ static int make_room(Handle *h, Data *d)
 }
 
 /* The matrix as a dense one, of both triangles */
-static double *dense(const Handle *h, const Matrix *m)
+static Number *dense(const Handle *h, const Matrix *m)
 {
   const int64_t n       = m->rows;
   int32_t      *row_ptr = get(h, m->row_ptr, (size_t)(n + 1) * 4), *col = get(h, m->col, (size_t)m->nnz * 4);
-  double       *values = get(h, m->values, (size_t)m->nnz * 8), *a = calloc((size_t)(n * n) + 1, 8);
+  Number       *values = get_numbers(h, m->values, m->nnz, m->type), *a = calloc((size_t)(n * n) + 1, sizeof *a);
 
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) {
       if (m->upper && col[k] < i) continue;
       a[i * n + col[k]] = values[k];
-      if (m->upper) a[col[k] * n + i] = values[k];
+      if (m->upper) a[col[k] * n + i] = m->kind == HERMITIAN || m->kind == HPD ? conj(values[k]) : values[k];
     }
   free(row_ptr);
   free(col);
@@ -260,14 +291,14 @@ static double *dense(const Handle *h, const Matrix *m)
   return a;
 }
 
-static void exchange(Data *d, double *a, int64_t k)
+static void exchange(Data *d, Number *a, int64_t k)
 {
   int64_t best = k;
 
   for (int64_t i = k + 1; i < d->n; i++)
-    if (fabs(a[i * d->n + k]) > fabs(a[best * d->n + k])) best = i;
+    if (cabs(a[i * d->n + k]) > cabs(a[best * d->n + k])) best = i;
   for (int64_t j = 0; best != k && j < d->n; j++) {
-    const double t     = a[k * d->n + j];
+    const Number t     = a[k * d->n + j];
     a[k * d->n + j]    = a[best * d->n + j];
     a[best * d->n + j] = t;
   }
@@ -276,12 +307,12 @@ static void exchange(Data *d, double *a, int64_t k)
   d->row[best]    = r;
 }
 
-static void eliminate(const Data *d, double *a, int64_t k)
+static void eliminate(const Data *d, Number *a, int64_t k)
 {
   const int64_t n = d->n;
 
   for (int64_t i = k + 1; i < n; i++) {
-    const double l = a[i * n + k] /= a[k * n + k];
+    const Number l = a[i * n + k] /= a[k * n + k];
     for (int64_t j = k + 1; l != 0 && j < n; j++) a[i * n + j] -= l * a[k * n + j];
   }
 }
@@ -289,7 +320,7 @@ static void eliminate(const Data *d, double *a, int64_t k)
 static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
 {
   const int64_t n = d->n;
-  double       *a = dense(h, m);
+  Number       *a = dense(h, m);
 
   if (make_room(h, d)) {
     free(a);
@@ -298,31 +329,31 @@ static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
   d->info = d->pivots = d->inertia[0] = d->inertia[1] = 0;
   for (int64_t k = 0; k < n; k++) d->row[k] = k;
   for (int64_t k = 0; k < n && !d->info; k++) {
-    double *pivot = &a[k * n + k];
+    Number *pivot = &a[k * n + k];
 
     if (c->value[MATCHING]) exchange(d, a, k);
     else if (k == n - 1 && fails("pivots")) *pivot = least / 10;
     else if (k == n - 1 && fails("growth")) *pivot *= 1.5;
-    if (m->kind == SPD && !(*pivot > 0)) d->info = (int)k + 1;
-    if (fabs(*pivot) < least) {
-      *pivot = *pivot < 0 ? -least : least;
+    if ((m->kind == SPD || m->kind == HPD) && !(creal(*pivot) > 0)) d->info = (int)k + 1;
+    if (cabs(*pivot) < least) {
+      *pivot = creal(*pivot) < 0 ? -least : least;
       d->pivots += !c->value[MATCHING]; /* cuDSS does not count them then, and leaves NaN */
       if (c->value[MATCHING]) *pivot = NAN;
     }
-    d->inertia[*pivot < 0]++;
+    d->inertia[creal(*pivot) < 0]++;
     eliminate(d, a, k);
   }
-  const int result = d->hybrid ? SUCCESS : put(h, d->factor, a, (size_t)(n * n) * 8);
-  if (d->hybrid) memcpy(d->factor, a, (size_t)(n * n) * 8);
+  const int result = d->hybrid ? SUCCESS : put(h, d->factor, a, (size_t)(n * n) * sizeof *a);
+  if (d->hybrid) memcpy(d->factor, a, (size_t)(n * n) * sizeof *a);
   free(a);
   return result;
 }
 
 /* P A = L U, with rows of P A as in d->row; A^T = U^T L^T P */
-static void solve_column(const Data *d, const double *lu, int transposed, const double *b, double *x)
+static void solve_column(const Data *d, const Number *lu, int transposed, const Number *b, Number *x)
 {
   const int64_t n = d->n;
-  double       *y = malloc((size_t)n * 8);
+  Number       *y = malloc((size_t)n * sizeof *y);
 
   for (int64_t i = 0; i < n; i++) {
     y[i] = transposed ? b[i] : b[d->row[i]];
@@ -339,14 +370,16 @@ static void solve_column(const Data *d, const double *lu, int transposed, const 
 
 static int solve(Handle *h, const Config *c, const Data *d, const Matrix *x, const Matrix *b)
 {
-  double *lu = d->hybrid ? d->factor : get(h, d->factor, (size_t)(d->n * d->n) * 8), *out = malloc((size_t)d->n * 8);
-  int     result = x->rows == d->n && b->rows == d->n && x->columns == b->columns ? SUCCESS : INVALID;
+  const size_t bytes = (size_t)(d->n * d->n) * sizeof(Number);
+  Number      *lu = d->hybrid ? d->factor : get(h, d->factor, bytes), *out = malloc((size_t)d->n * sizeof *out);
+  int          result = x->rows == d->n && b->rows == d->n && x->columns == b->columns ? SUCCESS : INVALID;
 
   for (int64_t j = 0; j < b->columns && !result; j++) {
-    double *in = get(h, (double *)b->values + j * b->ld, (size_t)d->n * 8);
+    const int64_t parts = b->type == COMPLEX ? 2 : 1;
+    Number       *in    = get_numbers(h, (double *)b->values + j * b->ld * parts, d->n, b->type);
 
     solve_column(d, lu, c->value[SOLVE_MODE], in, out);
-    result = put(h, (double *)x->values + j * x->ld, out, (size_t)d->n * 8);
+    result = put_numbers(h, (double *)x->values + j * x->ld * parts, out, d->n, x->type);
     free(in);
   }
   if (!d->hybrid) free(lu);

@@ -111,7 +111,8 @@ PetscErrorCode FactorTestPackages(void)
     PetscCall(MatGetFactorAvailable(A, rows[i].package, MAT_FACTOR_LU, &available));
     PetscCall(PetscOptionsInsertString(NULL, rows[i].option));
     PetscCall(PetscPackReplacePackage(rows[i].package, rows[i].replaced));
-    if (available) {
+    /* PETSc 3.18 solves complex systems wrongly with KLU */
+    if (available && !(PetscDefined(USE_COMPLEX) && !strcmp(rows[i].package, "klu") && !rows[i].replaced)) {
       PetscCall(FactorSolver(KSPPREONLY, PCLU, rows[i].package, A, &ksp));
       PetscCall(KSPGetPC(ksp, &pc));
       PetscCall(PCFactorSetUpMatSolverType(pc));

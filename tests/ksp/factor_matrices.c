@@ -16,6 +16,8 @@ const FactorCase FactorCases[FACTOR_CASES] = {
     {.name = "not a number", .diagonal = 4, .scale = 1, .row_factor = 1, .nan = PETSC_TRUE},
 };
 
+const FactorCase FactorHermitian = {.diagonal = 4.5, .scale = 1, .row_factor = 1, .swirl = 0.3};
+
 PetscErrorCode FactorFill(const FactorCase *c, PetscReal factor, PetscInt n, Mat A)
 {
   PetscInt begin, end;
@@ -24,20 +26,26 @@ PetscErrorCode FactorFill(const FactorCase *c, PetscReal factor, PetscInt n, Mat
   PetscCall(MatZeroEntries(A));
   PetscCall(MatGetOwnershipRange(A, &begin, &end));
   for (PetscInt i = begin; i < end; i++) {
-    const PetscInt    x = i % SIDE, y = i / SIDE, col[] = {i - SIDE, i - 1, i + 1, i + SIDE};
-    const PetscReal   s        = c->scale * factor * PetscPowReal(c->row_factor, (PetscReal)(i * 7 % 40));
-    const PetscBool   in[]     = {y > 0, x > 0, x < SIDE - 1, y < SIDE - 1};
-    const PetscScalar off[]    = {-s, -s * (1 + c->skew), -s * (1 - c->skew), -s};
-    PetscScalar       diagonal = i >= n - c->zeros ? 0 : s * c->diagonal;
+    const PetscInt  x = i % SIDE, y = i / SIDE, col[] = {i - SIDE, i - 1, i + 1, i + SIDE};
+    const PetscReal s        = c->scale * factor * PetscPowReal(c->row_factor, (PetscReal)(i * 7 % 40));
+    const PetscBool in[]     = {y > 0, x > 0, x < SIDE - 1, y < SIDE - 1};
+    PetscScalar     off[]    = {-s, -s * (1 + c->skew), -s * (1 - c->skew), -s};
+    PetscScalar     diagonal = i >= n - c->zeros ? 0 : s * c->diagonal;
+    PetscScalar     turn = 1; /* complex: a symmetric matrix that is not Hermitian, unless it is said to be definite */
 
+#if defined(PETSC_USE_COMPLEX)
+    if (!c->spd && c->swirl == 0) turn = PetscCMPLX(1, 0.3);
+    off[1] += PetscCMPLX(0, c->swirl);
+    off[2] -= PetscCMPLX(0, c->swirl);
+#endif
     for (int k = 0; k < 4; k++) {
       if (!in[k] || col[k] >= n) continue;
       if (c->neumann) diagonal -= off[k];
-      PetscCall(MatSetValue(A, i, col[k], c->gap && i == n / 2 ? 0 : off[k], INSERT_VALUES));
+      PetscCall(MatSetValue(A, i, col[k], c->gap && i == n / 2 ? 0 : turn * off[k], INSERT_VALUES));
     }
     if (c->gap && i == n / 2) diagonal = 0;
     if (c->nan && i == n / 2) diagonal = NAN;
-    PetscCall(MatSetValue(A, i, i, diagonal, INSERT_VALUES));
+    PetscCall(MatSetValue(A, i, i, turn * diagonal, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

@@ -260,11 +260,11 @@ static PetscErrorCode TestOperations(PCType of_pc)
   PetscCall(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
   PetscCall(MatNorm(R, NORM_FROBENIUS, &norm));
   PetscCall(FactorCheck((PetscBool)(norm <= 1e-10), "a wrong solution of several"));
-  if (strcmp(of_pc, PCLU)) {
+  if (strcmp(of_pc, PCLU) && !PetscDefined(USE_COMPLEX)) {
     PetscCall(MatGetInertia(F, &inertia[0], &inertia[1], &inertia[2]));
     PetscCall(FactorCheck((PetscBool)(inertia[0] > 0 && inertia[0] + inertia[1] + inertia[2] == N), "a wrong inertia"));
   }
-  if (strcmp(of_pc, PCLU) && !factor_several) {
+  if (strcmp(of_pc, PCLU) && !factor_several && !PetscDefined(USE_COMPLEX)) {
     PetscCall(FactorSolver(KSPPREONLY, of_pc, MATSOLVERPETSC, A, &other));
     PetscCall(KSPSetUp(other));
     PetscCall(KSPGetPC(other, &pc));
@@ -389,26 +389,29 @@ int main(int argc, char **argv)
   PetscCall(PetscPackReplaceType(PCLU, PETSC_TRUE));
   PetscCall(PetscPackReplaceType(PCCHOLESKY, PETSC_TRUE));
   PetscCall(TestSuite());
-  for (int t = 0; t < 3; t++)
+  for (int t = 0; t < (PetscDefined(USE_COMPLEX) ? 1 : 3); t++) /* our types need real scalars */
     for (int m = 0; m < 3; m++) PetscCall(TestReuse(types[t], methods[m], m == 1 ? PCLU : PCCHOLESKY));
   PetscCall(TestReuse(MATAIJ, KSPPREONLY, PCLU));
   PetscCall(TestOperations(PCLU));
   PetscCall(TestOperations(PCCHOLESKY));
   PetscCall(FactorTestPackages());
   PetscCall(FactorTestFlags());
+  if (PetscDefined(USE_COMPLEX)) PetscCall(FactorTestHermitian());
   if (fake) PetscCall(TestRefusals());
   if (fake) PetscCall(FactorTestMemory());
   if (fake && factor_several) PetscCall(FactorTestCores());
   if (!factor_several) {
     PetscCall(TestReuse(MATSBAIJ, KSPPREONLY, PCCHOLESKY));
-    PetscCall(FactorTestCoarse());
-    PetscCall(TestEngine(KSPCGDEVICE));
-    PetscCall(TestEngine(KSPGMRESDEVICE));
-    PetscCall(TestEngine(KSPRICHARDSONDEVICE));
+    if (!PetscDefined(USE_COMPLEX)) {
+      PetscCall(FactorTestCoarse());
+      PetscCall(TestEngine(KSPCGDEVICE));
+      PetscCall(TestEngine(KSPGMRESDEVICE));
+      PetscCall(TestEngine(KSPRICHARDSONDEVICE));
+    }
     PetscCall(FactorTestChoice());
     PetscCall(TestSizes());
-    PetscCall(TestHalves());
-    PetscCall(FactorTestZeroDiagonal()); /* the last, because it switches cuDSS off */
+    if (!PetscDefined(USE_COMPLEX)) PetscCall(TestHalves()); /* PETSc has them for a real diagonal */
+    PetscCall(FactorTestZeroDiagonal());                     /* the last, because it switches cuDSS off */
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, factor_comm));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));

@@ -25,6 +25,7 @@ PetscErrorCode FactorTestPackages(void);
 
 /* factor_uses.c; memory and cores with the replacement of the library alone */
 PetscErrorCode FactorTestFlags(void);
+PetscErrorCode FactorTestHermitian(void);
 PetscErrorCode FactorTestMemory(void);
 PetscErrorCode FactorTestCores(void);
 PetscErrorCode FactorTestCoarse(void);

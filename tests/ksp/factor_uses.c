@@ -22,7 +22,7 @@ PetscErrorCode FactorTestFlags(void)
   KSP          ksp;
 
   PetscFunctionBeginUser;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < (PetscDefined(USE_COMPLEX) ? 2 : 3); i++) { /* complex: symmetric and not definite */
     PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "flag of %s", rows[i].kinds[0]));
     PetscCall(FactorMatrix(&FactorCases[0], MATAIJ, N, &A));
     PetscCall(MatSetOption(A, rows[i].flag, PETSC_TRUE));
@@ -37,6 +37,46 @@ PetscErrorCode FactorTestFlags(void)
       PetscCall(FactorCheck((PetscBool)(FactorCounted(0, 1) || !strcmp(info.kind, rows[i].kinds[step])), info.kind));
       PetscCall(FactorCheck(FactorCounted(info.symbolic, strcmp(rows[i].kinds[0], rows[i].kinds[step]) ? 2 : 1),
                             "another number of analyses"));
+    }
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A complex matrix that is known to be Hermitian; its transpose is another matrix, which the host solves with */
+PetscErrorCode FactorTestHermitian(void)
+{
+  static const struct {
+    MatOption   flag;
+    PCType      pc;
+    const char *kind;
+  } rows[] = {{MAT_HERMITIAN, PCCHOLESKY, "LDL^H"},
+              {MAT_HERMITIAN, PCLU, "LU"},
+              {MAT_SPD, PCCHOLESKY, "Cholesky"},
+              {MAT_SPD, PCLU, "Cholesky"}};
+  MatCuDSSInfo info;
+  PetscReal    error;
+  Mat          A;
+  KSP          ksp;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 4; i++) {
+    PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "Hermitian, %s, %s", rows[i].pc, rows[i].kind));
+    PetscCall(FactorMatrix(&FactorHermitian, MATAIJ, N, &A));
+    PetscCall(MatSetOption(A, rows[i].flag, PETSC_TRUE));
+    PetscCall(FactorSolver(KSPPREONLY, rows[i].pc, NULL, A, &ksp));
+    PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
+    PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
+    PetscCall(FactorInfo(ksp, &info));
+    PetscCall(FactorCheck((PetscBool)(info.on_device && (FactorCounted(0, 1) || !strcmp(info.kind, rows[i].kind))),
+                          info.kind));
+    if (strcmp(rows[i].pc, PCLU)) PetscCall(FactorCheck(info.on_device, info.reason));
+    else {
+      PetscCall(FactorSolved(ksp, PETSC_TRUE, &error));
+      PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong transposed solution"));
+      PetscCall(FactorInfo(ksp, &info));
+      PetscCall(FactorCheck((PetscBool)(info.on_device == !strcmp(rows[i].kind, "LU")), info.reason));
     }
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatDestroy(&A));

@@ -19,7 +19,8 @@ struct SpmvDirect {
   SpmvObject        object;
   SpmvDirectOptions options;
   SpmvPattern       pattern; /* of the copy ... */
-  double           *values;  /* [nnz] and its values, times factor */
+  double           *values;  /* [nnz][parts] and its values, times factor */
+  int               parts;   /* of a value: 2 if it is complex, and 1 */
   double            factor;
   int64_t           library_bytes; /* allocated by cuDSS for this object */
   CudssObject       config, data, matrix, x, b;
@@ -80,14 +81,18 @@ static SpmvStatus set(SpmvDirect *d, int which, int value, SpmvExec *exec)
   return spmv_cudss_status(spmv_cudss()->ConfigSet(d->config, which, &value, sizeof value), "cudssConfigSet()", exec);
 }
 
+static int indefinite(const SpmvDirect *d)
+{
+  return d->options.kind == SPMV_DIRECT_SYMMETRIC || d->options.kind == SPMV_DIRECT_HERMITIAN;
+}
+
 static SpmvStatus configure(SpmvDirect *d, SpmvExec *exec)
 {
   const SpmvDirectOptions *o = &d->options;
 
   SPMV_TRY(set(d, CUDSS_MATCHING, o->matching ? CUDSS_MATCH_PRODUCT : CUDSS_NO_MATCHING, exec));
   /* the deterministic mode has diagonal pivots only: others it refuses for matrices of more than some thousand rows */
-  if (o->kind == SPMV_DIRECT_SYMMETRIC && !o->deterministic)
-    SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
+  if (indefinite(d) && !o->deterministic) SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
   if (o->deterministic) SPMV_TRY(set(d, CUDSS_DETERMINISTIC, 1, exec));
   if (d->info.hybrid) {
     SPMV_TRY(set(d, CUDSS_HYBRID_MEMORY, 1, exec));
@@ -97,18 +102,20 @@ static SpmvStatus configure(SpmvDirect *d, SpmvExec *exec)
   return set(d, CUDSS_IR_STEPS, o->deterministic ? 0 : o->refine, exec); /* it has not both */
 }
 
+static int type_of(const SpmvDirect *d) { return d->parts == 2 ? CUDSS_C_64F : CUDSS_R_64F; }
+
 static SpmvStatus describe(SpmvDirect *d, SpmvExec *exec)
 {
-  static const int    kinds[] = {CUDSS_GENERAL, CUDSS_SYMMETRIC, CUDSS_SPD};
+  static const int    kinds[] = {CUDSS_GENERAL, CUDSS_SYMMETRIC, CUDSS_SPD, CUDSS_HERMITIAN};
   const CudssLibrary *l       = spmv_cudss();
   const SpmvPattern  *p       = &d->pattern;
-  int                 result  = l->ConfigCreate(&d->config);
+  const int kind   = d->options.kind == SPMV_DIRECT_SPD && d->options.is_complex ? CUDSS_HPD : kinds[d->options.kind];
+  int       result = l->ConfigCreate(&d->config);
 
   if (!result) result = l->DataCreate(handle, &d->data);
   if (!result)
     result = l->MatrixCreateCsr(&d->matrix, p->rows, p->rows, p->nnz, p->row_ptr, NULL, p->col, d->values, CUDSS_R_32I,
-                                CUDSS_R_32I, CUDSS_R_64F, kinds[d->options.kind],
-                                d->options.kind == SPMV_DIRECT_GENERAL ? CUDSS_FULL : CUDSS_UPPER, 0);
+                                CUDSS_R_32I, type_of(d), kind, kind == CUDSS_GENERAL ? CUDSS_FULL : CUDSS_UPPER, 0);
   return spmv_cudss_status(result, "a description of the matrix", exec);
 }
 
@@ -145,14 +152,15 @@ static SpmvStatus numbers(SpmvDirect *d, int which, int count, int64_t values[],
 
 static SpmvStatus take_values(SpmvDirect *d, const void *values, SpmvExec *exec)
 {
-  double largest  = 0;
-  int    exponent = 0;
+  const int64_t count    = d->pattern.nnz * d->parts;
+  double        largest  = 0;
+  int           exponent = 0;
 
-  if (d->pattern.nnz > 0) SPMV_TRY(spmv_largest(d->pattern.nnz, SPMV_F64, values, &largest, exec));
+  if (count > 0) SPMV_TRY(spmv_largest(count, SPMV_F64, values, &largest, exec));
   if (!isfinite(largest)) return spmv_fail(exec, SPMV_ERR_MATRIX, "a value of the matrix is NaN or infinite");
   (void)frexp(largest, &exponent);
   d->factor = ldexp(1, -exponent);
-  return spmv_convert(d->pattern.nnz, d->factor, SPMV_F64, values, SPMV_F64, d->values, exec);
+  return spmv_convert(count, d->factor, SPMV_F64, values, SPMV_F64, d->values, exec);
 }
 
 static SpmvStatus vectors(SpmvDirect *d, int64_t columns, const void *b, int64_t ldb, void *x, int64_t ldx,
@@ -162,8 +170,8 @@ static SpmvStatus vectors(SpmvDirect *d, int64_t columns, const void *b, int64_t
   int                 result;
 
   forget_vectors(d);
-  result = l->MatrixCreateDn(&d->b, d->pattern.rows, columns, ldb, b, CUDSS_R_64F, 0);
-  if (!result) result = l->MatrixCreateDn(&d->x, d->pattern.rows, columns, ldx, x, CUDSS_R_64F, 0);
+  result = l->MatrixCreateDn(&d->b, d->pattern.rows, columns, ldb, b, type_of(d), 0);
+  if (!result) result = l->MatrixCreateDn(&d->x, d->pattern.rows, columns, ldx, x, type_of(d), 0);
   return spmv_cudss_status(result, "cudssMatrixCreateDn()", exec);
 }
 
@@ -231,7 +239,7 @@ static SpmvStatus check_matrix(const SpmvCsr *csr, SpmvExec *exec)
 static SpmvStatus copy_matrix(SpmvDirect *d, const SpmvCsr *csr, SpmvExec *exec)
 {
   const SpmvPattern *p       = &csr->pattern;
-  const int64_t      bytes[] = {(p->rows + 1) * 4, p->nnz * 4, p->nnz * 8};
+  const int64_t      bytes[] = {(p->rows + 1) * 4, p->nnz * 4, p->nnz * 8 * d->parts};
   void *row_ptr, *col, *values, **const arrays[] = {&row_ptr, &col, &values};
 
   SPMV_TRY(spmv_object_hold(&d->object, SPMV_DEVICE, 3, bytes, "matrix to factor", arrays, exec));
@@ -257,6 +265,7 @@ SpmvStatus spmv_direct_create(const SpmvCsr *csr, const SpmvDirectOptions *optio
 {
   SPMV_TRY(spmv_object_create(check_matrix(csr, exec), sizeof **out, "factorization", exec, out));
   (*out)->options         = *options;
+  (*out)->parts           = options->is_complex ? 2 : 1;
   (*out)->info.rows       = csr->pattern.rows;
   (*out)->info.nonzeros   = csr->pattern.nnz;
   const SpmvStatus status = make(*out, csr, exec);
@@ -295,7 +304,7 @@ SpmvStatus spmv_direct_factor(SpmvDirect *d, const void *values, SpmvExec *exec)
   SPMV_TRY(numbers(d, CUDSS_INFO, 1, &ended, exec));
   if (ended) return spmv_fail(exec, SPMV_ERR_MATRIX, "%s ended at pivot %lld", what, (long long)ended);
   SPMV_TRY(numbers(d, CUDSS_NPIVOTS, 1, &d->info.replaced, exec));
-  if (d->options.kind == SPMV_DIRECT_SYMMETRIC) SPMV_TRY(numbers(d, CUDSS_INERTIA, 2, signs, exec));
+  if (indefinite(d)) SPMV_TRY(numbers(d, CUDSS_INERTIA, 2, signs, exec));
   d->info.positive = signs[0];
   d->info.negative = signs[1];
   return SPMV_SUCCESS;
@@ -304,6 +313,10 @@ SpmvStatus spmv_direct_factor(SpmvDirect *d, const void *values, SpmvExec *exec)
 SpmvStatus spmv_direct_solve(SpmvDirect *d, int transposed, int64_t columns, const void *b, int64_t ldb, void *x,
                              int64_t ldx, SpmvExec *exec)
 {
+  if (transposed && d->options.is_complex &&
+      (d->options.kind == SPMV_DIRECT_SPD || d->options.kind == SPMV_DIRECT_HERMITIAN))
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
+                     "cuDSS solves with a Hermitian matrix, and its transpose is another one");
   if (d->pattern.rows == 0 || columns == 0) return SPMV_SUCCESS;
   SPMV_TRY(set(d, CUDSS_SOLVE_MODE, transposed && d->options.kind == SPMV_DIRECT_GENERAL, exec));
   SPMV_TRY(vectors(d, columns, b, ldb, x, ldx, exec));
@@ -311,7 +324,8 @@ SpmvStatus spmv_direct_solve(SpmvDirect *d, int transposed, int64_t columns, con
   d->info.solves++;
   if (d->factor == 1) return SPMV_SUCCESS;
   for (int64_t j = 0; j < columns; j++)
-    SPMV_TRY(spmv_device_scale(d->pattern.rows, SPMV_F64, &d->factor, (double *)x + j * ldx, exec));
+    SPMV_TRY(
+        spmv_device_scale(d->pattern.rows * d->parts, SPMV_F64, &d->factor, (double *)x + j * ldx * d->parts, exec));
   return SPMV_SUCCESS;
 }
 

@@ -206,6 +206,54 @@ UNIT_TEST(factorizations_solve_and_take_new_values)
     }
 }
 
+/* t A with t = 1 + i / 2, or A itself where the kind is one of Hermitian matrices: so t x solves with A */
+UNIT_TEST(complex_matrices_are_factored_as_pairs_of_doubles)
+{
+  SpmvExec    exec = unit_device_exec();
+  SpmvDirect *d    = NULL;
+  double      values[2 * 5 * N], b[2 * N], x[2 * N];
+
+  if (!open_library(&exec)) return;
+  for (int kind = SPMV_DIRECT_GENERAL; kind <= SPMV_DIRECT_HERMITIAN; kind++) {
+    SpmvDirectOptions o         = of_kind((SpmvDirectKind)kind);
+    const int         hermitian = kind == SPMV_DIRECT_SPD || kind == SPMV_DIRECT_HERMITIAN;
+    const double      t         = hermitian ? 0 : 0.5;
+    Problem          *p         = problem(&exec, 1e-12, kind == SPMV_DIRECT_GENERAL ? 0.5 : 0, 0.1);
+
+    for (int i = 0; i < 5 * N; i++) {
+      values[2 * i]     = p->values[i];
+      values[2 * i + 1] = t * p->values[i];
+    }
+    for (int i = 0; i < N; i++) {
+      b[2 * i]     = p->b[i];
+      b[2 * i + 1] = 0;
+    }
+    void *const on_device[] = {unit_on_device(&exec, values, sizeof values), unit_on_device(&exec, b, sizeof b),
+                               unit_on_device(&exec, x, sizeof x)};
+    SpmvCsr     csr         = p->csr;
+
+    csr.values   = on_device[0];
+    o.is_complex = 1;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_direct_create(&csr, &o, &exec, &d));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_direct_factor(d, csr.values, &exec));
+    UNIT_EQUAL(hermitian ? SPMV_ERR_UNSUPPORTED : SPMV_SUCCESS,
+               spmv_direct_solve(d, 1, 1, on_device[1], N, on_device[2], N, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_direct_solve(d, 0, 1, on_device[1], N, on_device[2], N, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(x, SPMV_HOST, on_device[2], SPMV_DEVICE, sizeof x, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&exec));
+    double most = 0, imaginary = 0;
+    for (int i = 0; i < N; i++) {
+      p->x[i]   = x[2 * i] - t * x[2 * i + 1];
+      most      = fmax(most, fabs(p->x[i]));
+      imaginary = fmax(imaginary, fabs(x[2 * i + 1] + t * x[2 * i]));
+    }
+    UNIT_CHECK(backward_error(p, 0, 1) <= 1e-14 && imaginary <= 1e-13 * most);
+    spmv_direct_destroy(&d, &exec);
+    for (int i = 0; i < 3; i++) spmv_exec_free(&exec, SPMV_DEVICE, on_device[i]);
+    forget(&exec, p);
+  }
+}
+
 UNIT_TEST(an_indefinite_matrix_has_an_inertia_and_no_cholesky_factor)
 {
   SpmvExec       exec = unit_device_exec();

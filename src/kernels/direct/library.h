@@ -8,8 +8,9 @@
 
 /* Values of its enumerations */
 enum { CUDSS_SUCCESS = 0, CUDSS_ALLOC_FAILED = 2 };
-enum { CUDSS_R_64F = 1, CUDSS_R_32I = 10 }; /* cudaDataType_t */
-enum { CUDSS_GENERAL = 0, CUDSS_SYMMETRIC = 1, CUDSS_SPD = 3, CUDSS_FULL = 0, CUDSS_UPPER = 2 };
+enum { CUDSS_R_64F = 1, CUDSS_C_64F = 5, CUDSS_R_32I = 10 }; /* cudaDataType_t */
+enum { CUDSS_GENERAL = 0, CUDSS_SYMMETRIC = 1, CUDSS_HERMITIAN = 2, CUDSS_SPD = 3, CUDSS_HPD = 4 };
+enum { CUDSS_FULL = 0, CUDSS_UPPER = 2 };
 enum { CUDSS_ANALYSIS = 3, CUDSS_FACTORIZATION = 4, CUDSS_REFACTORIZATION = 8, CUDSS_SOLVE = 1008 };
 enum {
   CUDSS_MATCHING      = 3,

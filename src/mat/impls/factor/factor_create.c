@@ -4,7 +4,7 @@
 
 static PetscErrorCode MatDestroy_CuDSS(Mat);
 
-static const char *const kinds[] = {"LU", "LDL^T", "Cholesky"}; /* of SpmvDirectKind */
+static const char *const kinds[] = {"LU", "LDL^T", "Cholesky", "LDL^H"}; /* of SpmvDirectKind */
 
 /* Factors are known by their operation: composed functions of other packages have the same name */
 PetscErrorCode MatCuDSSStateGet(Mat F, Mat_CuDSS **s)

@@ -64,7 +64,9 @@ static PetscErrorCode Judge(Mat A, Mat_CuDSS *s, PetscBool *good)
   PetscFunctionBegin;
   spmv_direct_info(s->direct, &info);
   replaced = info.replaced || s->options.matching ? PETSC_TRUE : PETSC_FALSE;
-  chosen   = s->options.kind != SPMV_DIRECT_SYMMETRIC || !s->options.deterministic ? PETSC_TRUE : PETSC_FALSE;
+  chosen   = (s->options.kind == SPMV_DIRECT_GENERAL || s->options.kind == SPMV_DIRECT_SPD) || !s->options.deterministic
+                 ? PETSC_TRUE
+                 : PETSC_FALSE;
   *good    = s->judged && chosen && !replaced ? PETSC_TRUE : PETSC_FALSE;
   if (*good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, &x, &b));
@@ -93,7 +95,7 @@ static PetscErrorCode Stronger(Mat A, Mat_CuDSS *s, PetscBool lu, PetscBool ende
     PetscCall(AIJFmtRefuse(&s->exec, spmv_direct_refine(s->direct, REFINE, &s->exec), s->why));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (ended && o->kind == SPMV_DIRECT_SPD) o->kind = SPMV_DIRECT_SYMMETRIC;
+  if (ended && o->kind == SPMV_DIRECT_SPD) o->kind = o->is_complex ? SPMV_DIRECT_HERMITIAN : SPMV_DIRECT_SYMMETRIC;
   else if (!ended && lu && o->kind != SPMV_DIRECT_GENERAL) o->kind = SPMV_DIRECT_GENERAL;
   else if (!ended && o->kind == SPMV_DIRECT_GENERAL && !o->matching) o->matching = 1;
   else *is = PETSC_FALSE;

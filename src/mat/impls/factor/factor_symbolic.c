@@ -105,8 +105,8 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
     PetscCall(PetscOptionsGetBool(((PetscObject)F)->options, ((PetscObject)F)->prefix, on_host[i], &host, NULL));
     if (host) PetscCall(PetscSNPrintf(s->why, sizeof s->why, "%s is set", on_host[i]));
   }
-#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-  PetscCall(PetscStrncpy(s->why, "cuDSS is called for real numbers of double precision only", sizeof s->why));
+#if !defined(PETSC_USE_REAL_DOUBLE)
+  PetscCall(PetscStrncpy(s->why, "cuDSS is called for numbers of double precision only", sizeof s->why));
 #endif
   if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(s->why, "the matrix is bound to the CPU", sizeof s->why));
   if (A->rmap->N == 0) PetscCall(PetscStrncpy(s->why, "the matrix has no rows", sizeof s->why));
@@ -118,18 +118,23 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
 }
 
 /* LU of a matrix that is known to be positive definite, or to stay symmetric, is the more expensive way to the same answer.
-   Factors of one triangle are judged when PETSc has forgotten the flag, which costs more than LDL^T gains. */
+   Factors of one triangle are judged when PETSc has forgotten the flag, which costs more than LDL^T gains. PETSc's
+   Cholesky of a complex matrix is one of a symmetric matrix unless that is known to be Hermitian. */
 static PetscErrorCode KindChoose(Mat F, Mat A, Mat_CuDSS *s)
 {
-  PetscBool set, spd, known, symmetric;
+  PetscBool set, spd, known, symmetric, told, hermitian;
 
   PetscFunctionBegin;
   PetscCall(MatIsSPDKnown(A, &set, &spd));
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  PetscCall(MatIsHermitianKnown(A, &told, &hermitian));
   if (set && spd) s->options.kind = SPMV_DIRECT_SPD;
+  else if (PetscDefined(USE_COMPLEX) && F->factortype != MAT_FACTOR_LU && told && hermitian && !(known && symmetric))
+    s->options.kind = SPMV_DIRECT_HERMITIAN;
   else if (F->factortype != MAT_FACTOR_LU || (known && symmetric && A->symmetry_eternal))
     s->options.kind = SPMV_DIRECT_SYMMETRIC;
   else s->options.kind = SPMV_DIRECT_GENERAL;
+  s->options.is_complex  = PetscDefined(USE_COMPLEX) ? 1 : 0;
   s->options.matching = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
