@@ -150,7 +150,7 @@ typedef struct {
   PetscReal memory_limit;  /* of the GPU, in MiB; 0: what is free */
 } MatCuDSSOptions;
 
-/* Filled by MatCuDSSGetInfo(). Counts are of what cuDSS did. */
+/* Filled by MatCuDSSGetInfo(). Counts are of what cuDSS did, by this process: of several, the first factors. */
 typedef struct {
   PetscBool      on_device; /* the last factorization was made by cuDSS */
   const char    *reason;    /* why PETSc factors the matrix; "" if it does not. The factor owns the text. */

@@ -35,8 +35,7 @@ SPMV_API void spmv_direct_release(void);
 typedef enum {
   SPMV_DIRECT_GENERAL,   /* LU */
   SPMV_DIRECT_SYMMETRIC, /* LDL^T with Bunch-Kaufman pivots; the lower triangle is not read */
-  SPMV_DIRECT_SPD,       /* Cholesky; the lower triangle is not read. Complex: of a Hermitian matrix */
-  SPMV_DIRECT_HERMITIAN  /* LDL^H of a complex matrix; the lower triangle is not read */
+  SPMV_DIRECT_SPD        /* Cholesky of a real matrix; the lower triangle is not read */
 } SpmvDirectKind;
 
 typedef struct {
@@ -53,10 +52,10 @@ SPMV_API void spmv_direct_options_init(SpmvDirectOptions *);
 
 typedef struct SpmvDirect SpmvDirect;
 
-/* Copies the matrix, square, of SPMV_F64 (is_complex: of pairs of it) with indices of 32 bits, in device memory, and analyses its pattern; takes up to
-   seconds on the host. Columns ascend within a row. If the factors need more device memory than there may be, they are
-   kept in the host's memory in part, which makes factorizations and solves many times slower; SPMV_ERR_MEMORY if even
-   the rest does not fit. *out is NULL after a failure. */
+/* Copies the matrix, square, of SPMV_F64 (is_complex: of pairs of it) with indices of 32 bits, in device memory, and analyses
+   its pattern; takes up to seconds on the host. Columns ascend within a row. If the factors need more device memory than
+   there may be, they are kept in the host's memory in part, which makes factorizations and solves many times slower;
+   SPMV_ERR_MEMORY if even the rest does not fit. *out is NULL after a failure. */
 SPMV_API SpmvStatus spmv_direct_create(const SpmvCsr *, const SpmvDirectOptions *, SpmvExec *, SpmvDirect **out);
 /* Waits for the stream. Accepts a pointer to NULL. */
 SPMV_API void spmv_direct_destroy(SpmvDirect **, SpmvExec *);
@@ -65,7 +64,7 @@ SPMV_API void spmv_direct_destroy(SpmvDirect **, SpmvExec *);
    pivot, as Cholesky's does for a matrix that is not positive definite, or if a value is NaN or infinite. */
 SPMV_API SpmvStatus spmv_direct_factor(SpmvDirect *, const void *values, SpmvExec *);
 /* X = A^-1 B, or A^-T B if transposed, for that many columns, stored one after the other at distances ldb and ldx, in
-   device memory. SPMV_ERR_UNSUPPORTED for the transpose of a Hermitian matrix, which is another one. Work is enqueued on exec->stream, but the library may wait for it, so graphs cannot contain it. */
+   device memory. Work is enqueued on exec->stream, but the library may wait for it, so graphs cannot contain it. */
 SPMV_API SpmvStatus spmv_direct_solve(SpmvDirect *, int transposed, int64_t columns, const void *b, int64_t ldb,
                                       void *x, int64_t ldx, SpmvExec *);
 /* Sets the steps of iterative refinement in each solve, from the next one on */

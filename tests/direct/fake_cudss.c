@@ -26,7 +26,7 @@
 #define PUBLIC __attribute__((visibility("default")))
 
 enum { SUCCESS = 0, ALLOC_FAILED = 2, INVALID = 3, NOT_SUPPORTED = 4, FAILED = 5 };
-enum { GENERAL = 0, SYMMETRIC = 1, HERMITIAN = 2, SPD = 3, HPD = 4 };
+enum { GENERAL = 0, SYMMETRIC = 1, SPD = 3 };
 enum { REAL = 1, COMPLEX = 5 };
 enum { ANALYSIS = 3, FACTORIZATION = 4, REFACTORIZATION = 8, SOLVE = 1008 };
 enum {
@@ -225,7 +225,7 @@ PUBLIC int cudssMatrixCreateCsr(Matrix **m, int64_t rows, int64_t columns, int64
   if (result || row_end || offset_type != 10 || index_type != 10 || (value_type != REAL && value_type != COMPLEX) ||
       base)
     return result ? result : INVALID;
-  if (value_type == (kind == HERMITIAN || kind == HPD ? REAL : kind == SPD ? COMPLEX : 0)) return INVALID;
+  if (value_type == COMPLEX && kind == SPD) return INVALID;
   **m          = (Matrix){.rows    = rows,
                           .columns = columns,
                           .nnz     = nnz,
@@ -248,7 +248,7 @@ static int analyse(const Config *c, Data *d, const Matrix *m)
   cpu_set_t cores;
 
   if (c->value[DETERMINISTIC] && (c->value[IR_STEPS] || c->value[PIVOT_TYPE])) return NOT_SUPPORTED;
-  if (c->value[PIVOT_TYPE] == BUNCH_KAUFMAN && m->kind != SYMMETRIC && m->kind != HERMITIAN) return NOT_SUPPORTED;
+  if (c->value[PIVOT_TYPE] == BUNCH_KAUFMAN && m->kind != SYMMETRIC) return NOT_SUPPORTED;
   if (fails("cores") && (sched_getaffinity(0, sizeof cores, &cores) || CPU_COUNT(&cores) < 2)) return FAILED;
 
   d->n           = m->rows;
@@ -283,7 +283,7 @@ static Number *dense(const Handle *h, const Matrix *m)
     for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) {
       if (m->upper && col[k] < i) continue;
       a[i * n + col[k]] = values[k];
-      if (m->upper) a[col[k] * n + i] = m->kind == HERMITIAN || m->kind == HPD ? conj(values[k]) : values[k];
+      if (m->upper) a[col[k] * n + i] = values[k];
     }
   free(row_ptr);
   free(col);
@@ -334,7 +334,7 @@ static int factor(Handle *h, const Config *c, Data *d, const Matrix *m)
     if (c->value[MATCHING]) exchange(d, a, k);
     else if (k == n - 1 && fails("pivots")) *pivot = least / 10;
     else if (k == n - 1 && fails("growth")) *pivot *= 1.5;
-    if ((m->kind == SPD || m->kind == HPD) && !(creal(*pivot) > 0)) d->info = (int)k + 1;
+    if (m->kind == SPD && !(creal(*pivot) > 0)) d->info = (int)k + 1;
     if (cabs(*pivot) < least) {
       *pivot = creal(*pivot) < 0 ? -least : least;
       d->pivots += !c->value[MATCHING]; /* cuDSS does not count them then, and leaves NaN */

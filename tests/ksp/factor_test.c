@@ -403,7 +403,8 @@ int main(int argc, char **argv)
   if (!factor_several) {
     PetscCall(TestReuse(MATSBAIJ, KSPPREONLY, PCCHOLESKY));
     if (!PetscDefined(USE_COMPLEX)) {
-      PetscCall(FactorTestCoarse());
+      PetscCall(FactorTestCoarse(PETSC_FALSE));
+      PetscCall(FactorTestCoarse(PETSC_TRUE));
       PetscCall(TestEngine(KSPCGDEVICE));
       PetscCall(TestEngine(KSPGMRESDEVICE));
       PetscCall(TestEngine(KSPRICHARDSONDEVICE));

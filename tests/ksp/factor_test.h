@@ -28,4 +28,4 @@ PetscErrorCode FactorTestFlags(void);
 PetscErrorCode FactorTestHermitian(void);
 PetscErrorCode FactorTestMemory(void);
 PetscErrorCode FactorTestCores(void);
-PetscErrorCode FactorTestCoarse(void);
+PetscErrorCode FactorTestCoarse(PetscBool wrapped);

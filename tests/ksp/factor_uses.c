@@ -44,17 +44,13 @@ PetscErrorCode FactorTestFlags(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A complex matrix that is known to be Hermitian; its transpose is another matrix, which the host solves with */
+/* A complex matrix that is known to be Hermitian, for which PETSc has no Cholesky */
 PetscErrorCode FactorTestHermitian(void)
 {
   static const struct {
-    MatOption   flag;
-    PCType      pc;
-    const char *kind;
-  } rows[] = {{MAT_HERMITIAN, PCCHOLESKY, "LDL^H"},
-              {MAT_HERMITIAN, PCLU, "LU"},
-              {MAT_SPD, PCCHOLESKY, "Cholesky"},
-              {MAT_SPD, PCLU, "Cholesky"}};
+    MatOption flag;
+    PCType    pc;
+  } rows[] = {{MAT_HERMITIAN, PCCHOLESKY}, {MAT_HERMITIAN, PCLU}, {MAT_SPD, PCCHOLESKY}, {MAT_SPD, PCLU}};
   MatCuDSSInfo info;
   PetscReal    error;
   Mat          A;
@@ -62,21 +58,17 @@ PetscErrorCode FactorTestHermitian(void)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 4; i++) {
-    PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "Hermitian, %s, %s", rows[i].pc, rows[i].kind));
+    PetscCall(
+        PetscSNPrintf(factor_name, sizeof factor_name, "Hermitian, %s, %s", MatOptions[rows[i].flag], rows[i].pc));
     PetscCall(FactorMatrix(&FactorHermitian, MATAIJ, N, &A));
     PetscCall(MatSetOption(A, rows[i].flag, PETSC_TRUE));
     PetscCall(FactorSolver(KSPPREONLY, rows[i].pc, NULL, A, &ksp));
-    PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
-    PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
-    PetscCall(FactorInfo(ksp, &info));
-    PetscCall(FactorCheck((PetscBool)(info.on_device && (FactorCounted(0, 1) || !strcmp(info.kind, rows[i].kind))),
-                          info.kind));
-    if (strcmp(rows[i].pc, PCLU)) PetscCall(FactorCheck(info.on_device, info.reason));
-    else {
-      PetscCall(FactorSolved(ksp, PETSC_TRUE, &error));
-      PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong transposed solution"));
+    for (int transposed = 0; transposed < 2; transposed++) {
+      PetscCall(FactorSolved(ksp, transposed ? PETSC_TRUE : PETSC_FALSE, &error));
+      PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-14), "a wrong solution"));
       PetscCall(FactorInfo(ksp, &info));
-      PetscCall(FactorCheck((PetscBool)(info.on_device == !strcmp(rows[i].kind, "LU")), info.reason));
+      PetscCall(
+          FactorCheck((PetscBool)(info.on_device && (FactorCounted(0, 1) || !strcmp(info.kind, "LU"))), info.reason));
     }
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatDestroy(&A));
@@ -158,39 +150,68 @@ PetscErrorCode FactorTestCores(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Multigrid solves a large coarsest level by its factor on the device, also after new values */
-PetscErrorCode FactorTestCoarse(void)
+/* The solver that factors: GAMG's own coarsest level has it as the one block of PCBJACOBI */
+static PetscErrorCode CoarseGet(KSP ksp, KSP *outer, KSP *inner)
+{
+  PetscBool blocks;
+  PetscInt  count;
+  KSP      *sub;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetCoarseSolve(pc, outer));
+  *inner = *outer;
+  PetscCall(KSPGetPC(*outer, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCBJACOBI, &blocks));
+  if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCBJacobiGetSubKSP(pc, &count, NULL, &sub));
+  *inner = sub[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Multigrid solves a large coarsest level by its factor on the device, after new values by the new one: with as many
+   iterations as a new solver */
+PetscErrorCode FactorTestCoarse(PetscBool wrapped)
 {
   const PetscInt side = 80;
   MatCuDSSInfo   info;
   KSPDeviceInfo  solver;
   PetscReal      error;
-  PetscInt       rows, calls;
+  PetscInt       rows, calls, iterations, of_new;
   Mat            A, coarse;
-  KSP            ksp, of_coarse;
-  PC             pc;
+  KSP            ksp, fresh, outer = NULL, inner = NULL;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "coarsest level"));
-  PetscCall(PetscOptionsInsertString(NULL, "-pc_gamg_coarse_eq_limit 1000 -mg_coarse_pc_type lu -ksp_rtol 1e-12"));
+  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "coarsest level%s", wrapped ? ", one block" : ""));
+  PetscCall(
+      PetscOptionsInsertString(NULL, "-pc_gamg_coarse_eq_limit 1000 -ksp_rtol 1e-12 -pc_gamg_reuse_interpolation 1"));
+  if (!wrapped) PetscCall(PetscOptionsSetValue(NULL, "-mg_coarse_pc_type", PCLU));
   PetscCall(KspProblemCreate(factor_comm, MATAIJRBP, side, side, &A));
   PetscCall(FactorSolver(KSPCGDEVICE, PCGAMG, NULL, A, &ksp));
-  for (int step = 0; step < 2; step++) {
-    if (step) PetscCall(KspProblemFill(A, side, side, 5));
+  for (int step = 0; step < 3; step++) {
+    if (step) PetscCall(KspProblemFill(A, side, side, step == 1 ? 3000 : 3));
     PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
     PetscCall(FactorCheck((PetscBool)(error >= 0 && error <= 1e-11), "a wrong solution"));
     PetscCall(KSPDeviceGetInfo(ksp, &solver));
     PetscCall(FactorCheck((PetscBool)(solver.solves_device == step + 1 && !solver.solves_host), solver.reason));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCMGGetCoarseSolve(pc, &of_coarse));
-    PetscCall(KSPGetOperators(of_coarse, NULL, &coarse));
+    PetscCall(CoarseGet(ksp, &outer, &inner));
+    PetscCall(KSPGetOperators(inner, NULL, &coarse));
     PetscCall(MatGetSize(coarse, &rows, NULL));
-    PetscCall(FactorInfo(of_coarse, &info));
-    PetscCall(FactorCheck((PetscBool)(rows > 512 && info.on_device), info.reason));
-    PetscCall(KSPGetTotalIterations(of_coarse, &calls));
-    PetscCall(FactorCheck((PetscBool)(info.solves > 0 && calls == 0), "solved by PETSc's solver"));
+    PetscCall(FactorInfo(inner, &info));
+    PetscCall(FactorCheck((PetscBool)(rows > 512 && info.on_device && info.solves > 0), info.reason));
+    PetscCall(KSPGetTotalIterations(outer, &calls));
+    PetscCall(FactorCheck((PetscBool)(calls == 0), "solved by PETSc's solver"));
+    PetscCall(FactorSolver(KSPCGDEVICE, PCGAMG, NULL, A, &fresh));
+    PetscCall(FactorSolved(fresh, PETSC_FALSE, &error));
+    PetscCall(KSPGetIterationNumber(ksp, &iterations));
+    PetscCall(KSPGetIterationNumber(fresh, &of_new));
+    PetscCall(
+        FactorCheck((PetscBool)(PetscAbsInt(iterations - of_new) <= 3), "iterations of a factor of other values"));
+    PetscCall(KSPDestroy(&fresh));
   }
   PetscCall(PetscOptionsClearValue(NULL, "-pc_gamg_coarse_eq_limit"));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_gamg_reuse_interpolation"));
   PetscCall(PetscOptionsClearValue(NULL, "-mg_coarse_pc_type"));
   PetscCall(PetscOptionsClearValue(NULL, "-ksp_rtol"));
   PetscCall(KSPDestroy(&ksp));

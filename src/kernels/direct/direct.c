@@ -81,18 +81,14 @@ static SpmvStatus set(SpmvDirect *d, int which, int value, SpmvExec *exec)
   return spmv_cudss_status(spmv_cudss()->ConfigSet(d->config, which, &value, sizeof value), "cudssConfigSet()", exec);
 }
 
-static int indefinite(const SpmvDirect *d)
-{
-  return d->options.kind == SPMV_DIRECT_SYMMETRIC || d->options.kind == SPMV_DIRECT_HERMITIAN;
-}
-
 static SpmvStatus configure(SpmvDirect *d, SpmvExec *exec)
 {
   const SpmvDirectOptions *o = &d->options;
 
   SPMV_TRY(set(d, CUDSS_MATCHING, o->matching ? CUDSS_MATCH_PRODUCT : CUDSS_NO_MATCHING, exec));
   /* the deterministic mode has diagonal pivots only: others it refuses for matrices of more than some thousand rows */
-  if (indefinite(d) && !o->deterministic) SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
+  if (o->kind == SPMV_DIRECT_SYMMETRIC && !o->deterministic)
+    SPMV_TRY(set(d, CUDSS_PIVOT_TYPE, CUDSS_BUNCH_KAUFMAN, exec));
   if (o->deterministic) SPMV_TRY(set(d, CUDSS_DETERMINISTIC, 1, exec));
   if (d->info.hybrid) {
     SPMV_TRY(set(d, CUDSS_HYBRID_MEMORY, 1, exec));
@@ -106,16 +102,16 @@ static int type_of(const SpmvDirect *d) { return d->parts == 2 ? CUDSS_C_64F : C
 
 static SpmvStatus describe(SpmvDirect *d, SpmvExec *exec)
 {
-  static const int    kinds[] = {CUDSS_GENERAL, CUDSS_SYMMETRIC, CUDSS_SPD, CUDSS_HERMITIAN};
+  static const int    kinds[] = {CUDSS_GENERAL, CUDSS_SYMMETRIC, CUDSS_SPD};
   const CudssLibrary *l       = spmv_cudss();
   const SpmvPattern  *p       = &d->pattern;
-  const int kind   = d->options.kind == SPMV_DIRECT_SPD && d->options.is_complex ? CUDSS_HPD : kinds[d->options.kind];
-  int       result = l->ConfigCreate(&d->config);
+  int                 result  = l->ConfigCreate(&d->config);
 
   if (!result) result = l->DataCreate(handle, &d->data);
   if (!result)
     result = l->MatrixCreateCsr(&d->matrix, p->rows, p->rows, p->nnz, p->row_ptr, NULL, p->col, d->values, CUDSS_R_32I,
-                                CUDSS_R_32I, type_of(d), kind, kind == CUDSS_GENERAL ? CUDSS_FULL : CUDSS_UPPER, 0);
+                                CUDSS_R_32I, type_of(d), kinds[d->options.kind],
+                                d->options.kind == SPMV_DIRECT_GENERAL ? CUDSS_FULL : CUDSS_UPPER, 0);
   return spmv_cudss_status(result, "a description of the matrix", exec);
 }
 
@@ -190,11 +186,13 @@ static SpmvStatus analyse(SpmvDirect *d, SpmvExec *exec)
 
 static void forget_description(SpmvDirect *d)
 {
+  at_work = d;
   forget_vectors(d);
   if (d->matrix) (void)spmv_cudss()->MatrixDestroy(d->matrix);
   if (d->data) (void)spmv_cudss()->DataDestroy(handle, d->data);
   if (d->config) (void)spmv_cudss()->ConfigDestroy(d->config);
   d->matrix = d->data = d->config = NULL;
+  at_work                         = NULL;
 }
 
 /* Whether the factors may lie in the host's memory must be told before the analysis, which is what knows their size */
@@ -280,10 +278,8 @@ void spmv_direct_destroy(SpmvDirect **out, SpmvExec *exec)
   if (!d) return;
   (void)spmv_stream_wait(exec);
   if (handle) {
-    at_work = d;
     (void)spmv_cudss()->SetStream(handle, exec->stream);
     forget_description(d);
-    at_work = NULL;
   }
   spmv_object_destroy(out);
 }
@@ -304,7 +300,8 @@ SpmvStatus spmv_direct_factor(SpmvDirect *d, const void *values, SpmvExec *exec)
   SPMV_TRY(numbers(d, CUDSS_INFO, 1, &ended, exec));
   if (ended) return spmv_fail(exec, SPMV_ERR_MATRIX, "%s ended at pivot %lld", what, (long long)ended);
   SPMV_TRY(numbers(d, CUDSS_NPIVOTS, 1, &d->info.replaced, exec));
-  if (indefinite(d)) SPMV_TRY(numbers(d, CUDSS_INERTIA, 2, signs, exec));
+  if (d->options.kind == SPMV_DIRECT_SYMMETRIC && !d->options.is_complex)
+    SPMV_TRY(numbers(d, CUDSS_INERTIA, 2, signs, exec));
   d->info.positive = signs[0];
   d->info.negative = signs[1];
   return SPMV_SUCCESS;
@@ -313,10 +310,6 @@ SpmvStatus spmv_direct_factor(SpmvDirect *d, const void *values, SpmvExec *exec)
 SpmvStatus spmv_direct_solve(SpmvDirect *d, int transposed, int64_t columns, const void *b, int64_t ldb, void *x,
                              int64_t ldx, SpmvExec *exec)
 {
-  if (transposed && d->options.is_complex &&
-      (d->options.kind == SPMV_DIRECT_SPD || d->options.kind == SPMV_DIRECT_HERMITIAN))
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "cuDSS solves with a Hermitian matrix, and its transpose is another one");
   if (d->pattern.rows == 0 || columns == 0) return SPMV_SUCCESS;
   SPMV_TRY(set(d, CUDSS_SOLVE_MODE, transposed && d->options.kind == SPMV_DIRECT_GENERAL, exec));
   SPMV_TRY(vectors(d, columns, b, ldb, x, ldx, exec));
@@ -339,8 +332,9 @@ SpmvStatus spmv_direct_function(void *direct, const void *r, void *z, SpmvExec *
 {
   SpmvDirect *d = direct;
 
+  SPMV_TRY(spmv_direct_solve(d, 0, 1, r, d->pattern.rows, z, d->pattern.rows, exec));
   d->info.applied++;
-  return spmv_direct_solve(d, 0, 1, r, d->pattern.rows, z, d->pattern.rows, exec);
+  return SPMV_SUCCESS;
 }
 
 void spmv_direct_info(const SpmvDirect *d, SpmvDirectInfo *info)

@@ -94,7 +94,9 @@ PetscErrorCode PetscPackCuDSSOpen(SpmvExec *exec, PetscInt rows, char why[SPMV_M
                             least_rows));
   else if (spmv_direct_load(strcmp(which, "auto") ? which : NULL, &version, exec))
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s%s", exec->message,
-                            strncmp(exec->message, "no cuDSS", 8) ? "" : ": pip install nvidia-cudss-cu13"));
+                            strncmp(exec->message, "no cuDSS", 8)
+                                ? ""
+                                : ": pip install nvidia-cudss-cu13, or -cu12 beside the libraries of CUDA 12"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

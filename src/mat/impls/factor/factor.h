@@ -46,9 +46,10 @@ PETSC_INTERN PetscErrorCode PetscPackCuDSSFromOptions(void);
 PETSC_INTERN PetscErrorCode PetscPackCuDSSOpen(SpmvExec *, PetscInt rows, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PetscPackCuDSSFinalize(void);
 
-/* factor_create.c. *s is NULL for a factor of another package. */
+/* factor_create.c. *s is NULL for a factor of another package, which Require() makes an error. */
 PETSC_INTERN PetscErrorCode MatCuDSSRegister(void);
 PETSC_INTERN PetscErrorCode MatCuDSSStateGet(Mat F, Mat_CuDSS **s);
+PETSC_INTERN PetscErrorCode MatCuDSSStateRequire(Mat F, Mat_CuDSS **s);
 PETSC_INTERN PetscErrorCode MatCuDSSCreate(Mat A, MatFactorType, const char package[], Mat *F);
 
 /* factor_packages.c. Keeps: leaves a reason if a setting of the named package needs that package. */
@@ -59,9 +60,11 @@ PETSC_INTERN void           PetscPackReplacePackagesForget(void);
 PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
 
-/* factor_device.c. Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Solve: x = A^-1 b;
+/* factor_device.c. Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Drop: forgets it, but
+   not the count of its solves. Solve: x = A^-1 b;
    status: a refusal, after which x is undefined */
 PETSC_INTERN PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *);
+PETSC_INTERN void           MatCuDSSDrop(Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSSolve(Mat_CuDSS *, PetscBool transposed, Vec b, Vec x, SpmvStatus *);
 
 /* factor_host.c. Within: a PC begins or ends to make a factor. Body: makes that on the host, for the matrix of the symbolic

@@ -4,13 +4,23 @@
 
 static PetscErrorCode MatDestroy_CuDSS(Mat);
 
-static const char *const kinds[] = {"LU", "LDL^T", "Cholesky", "LDL^H"}; /* of SpmvDirectKind */
+static const char *const kinds[] = {"LU", "LDL^T", "Cholesky"}; /* of SpmvDirectKind */
 
 /* Factors are known by their operation: composed functions of other packages have the same name */
 PetscErrorCode MatCuDSSStateGet(Mat F, Mat_CuDSS **s)
 {
   PetscFunctionBegin;
   *s = F->ops->destroy == MatDestroy_CuDSS ? (Mat_CuDSS *)F->data : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCuDSSStateRequire(Mat F, Mat_CuDSS **s)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscCall(MatCuDSSStateGet(F, s));
+  PetscCheck(*s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
+             "The matrix is not a factor of the package cudss");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,7 +66,8 @@ static PetscErrorCode MatView_CuDSS(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  analyses %" PetscInt_FMT ", factorizations %" PetscInt_FMT
                                    ", solves %" PetscInt_FMT "; replaced pivots %lld; steps of refinement %d\n",
-                                   s->symbolic, s->numeric, s->solves, (long long)info.replaced, s->options.refine));
+                                   s->symbolic, s->numeric, s->solves + (PetscInt)info.applied,
+                                   (long long)info.replaced, s->options.refine));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  nonzeros of the factor %lld, memory of the GPU %.1f MiB\n",
                                    (long long)info.factor_nonzeros, (double)info.bytes / 1048576));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,13 +101,15 @@ static PetscErrorCode MatGetInertia_CuDSS(Mat F, PetscInt *negative, PetscInt *z
     PetscCall(MatGetInertia(s->host, negative, zero, positive));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCheck(!PetscDefined(USE_COMPLEX), PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+             "cuDSS gives no inertia of a complex matrix: use the package mumps");
   if (s->direct) spmv_direct_info(s->direct, &info);
+  if (s->direct && s->options.kind == SPMV_DIRECT_SPD) info = (SpmvDirectInfo){.positive = info.rows};
   if (s->several) PetscCallMPI(MPI_Bcast(&info, sizeof info, MPI_BYTE, 0, PetscObjectComm((PetscObject)F)));
   PetscCheck(
       !info.replaced, PETSC_COMM_SELF, PETSC_ERR_SUP,
       "cuDSS has replaced %lld small pivots, so that the inertia is not that of the matrix: use the package petsc",
       (long long)info.replaced);
-  if (s->options.kind == SPMV_DIRECT_SPD) info = (SpmvDirectInfo){.positive = info.rows};
   if (negative) *negative = (PetscInt)info.negative;
   if (zero) *zero = 0;
   if (positive) *positive = (PetscInt)info.positive;
@@ -124,11 +137,8 @@ PetscErrorCode MatCuDSSGetInfo(Mat F, MatCuDSSInfo *info)
   SpmvDirectInfo of = {.rows = 0};
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
   PetscAssertPointer(info, 2);
-  PetscCall(MatCuDSSStateGet(F, &s));
-  PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
-             "The matrix is not a factor of the package cudss");
+  PetscCall(MatCuDSSStateRequire(F, &s));
   if (s->direct) spmv_direct_info(s->direct, &of);
   *info = (MatCuDSSInfo){.kind            = s->direct ? kinds[s->options.kind] : "",
                          .on_device       = s->matrix && !s->host ? PETSC_TRUE : PETSC_FALSE,

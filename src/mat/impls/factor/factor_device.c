@@ -18,6 +18,15 @@ static PetscErrorCode OrderGet(const Mat_CuDSS *s, int32_t **order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void MatCuDSSDrop(Mat_CuDSS *s)
+{
+  SpmvDirectInfo info = {.applied = 0};
+
+  if (s->direct) spmv_direct_info(s->direct, &info);
+  s->solves += (PetscInt)info.applied;
+  spmv_direct_destroy(&s->direct, &s->exec);
+}
+
 PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *s)
 {
   AIJFmtArrays a     = {.narrow = PETSC_TRUE};
@@ -25,7 +34,7 @@ PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *s)
   SpmvStatus   status;
 
   PetscFunctionBegin;
-  spmv_direct_destroy(&s->direct, &s->exec);
+  MatCuDSSDrop(s);
   s->judged = PETSC_FALSE;
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(OrderGet(s, &order));

@@ -25,6 +25,9 @@ static PetscErrorCode HostFactor(Mat F, Mat A, Mat_CuDSS *s)
   else error = MatGetFactor(A, s->several ? NULL : MATSOLVERPETSC, F->factortype, &s->host);
   within = kept;
   PetscCall(error);
+  PetscCheck(s->host, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+             "cuDSS cannot factor the matrix (%s), and PETSc has no %s for it: use -pc_type lu", s->why,
+             MatFactorTypes[F->factortype]);
   PetscCall(PetscStrcmp(s->host->solvertype, MATSOLVERCUDSS, &ours));
   PetscCheck(!ours, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
              "cuDSS cannot factor the matrix (%s), and this PETSc has no package for matrices on several processes",
@@ -43,7 +46,7 @@ PetscErrorCode MatCuDSSHostBody(Mat F, Mat A, Mat_CuDSS *s)
   PetscFunctionBegin;
   if (s->symbolic) s->fallbacks++;
   PetscCall(PetscInfo(F, "factored on the host: %s\n", s->why));
-  spmv_direct_destroy(&s->direct, &s->exec);
+  MatCuDSSDrop(s);
   PetscCall(MatCuDSSForgetWhole(s));
   PetscCall(HostFactor(F, A, s));
   PetscCall(MatFactorGetCanUseOrdering(s->host, &orders));

@@ -58,16 +58,14 @@ static PetscErrorCode Judge(Mat A, Mat_CuDSS *s, PetscBool *good)
   SpmvDirectInfo info;
   SpmvStatus     status;
   PetscRandom    random;
-  PetscBool      replaced, chosen;
+  PetscBool      replaced, unpivoted;
   Vec            b, x;
 
   PetscFunctionBegin;
   spmv_direct_info(s->direct, &info);
-  replaced = info.replaced || s->options.matching ? PETSC_TRUE : PETSC_FALSE;
-  chosen   = (s->options.kind == SPMV_DIRECT_GENERAL || s->options.kind == SPMV_DIRECT_SPD) || !s->options.deterministic
-                 ? PETSC_TRUE
-                 : PETSC_FALSE;
-  *good    = s->judged && chosen && !replaced ? PETSC_TRUE : PETSC_FALSE;
+  replaced  = info.replaced || s->options.matching ? PETSC_TRUE : PETSC_FALSE;
+  unpivoted = s->options.kind == SPMV_DIRECT_SYMMETRIC && s->options.deterministic ? PETSC_TRUE : PETSC_FALSE;
+  *good     = s->judged && !unpivoted && !replaced ? PETSC_TRUE : PETSC_FALSE;
   if (*good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
@@ -90,12 +88,12 @@ static PetscErrorCode Stronger(Mat A, Mat_CuDSS *s, PetscBool lu, PetscBool ende
   PetscFunctionBegin;
   *is       = PETSC_TRUE;
   s->why[0] = 0;
-  if (!ended && o->refine < REFINE) {
+  if (!ended && !o->deterministic && o->refine < REFINE) {
     o->refine = REFINE;
     PetscCall(AIJFmtRefuse(&s->exec, spmv_direct_refine(s->direct, REFINE, &s->exec), s->why));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (ended && o->kind == SPMV_DIRECT_SPD) o->kind = o->is_complex ? SPMV_DIRECT_HERMITIAN : SPMV_DIRECT_SYMMETRIC;
+  if (ended && o->kind == SPMV_DIRECT_SPD) o->kind = SPMV_DIRECT_SYMMETRIC;
   else if (!ended && lu && o->kind != SPMV_DIRECT_GENERAL) o->kind = SPMV_DIRECT_GENERAL;
   else if (!ended && o->kind == SPMV_DIRECT_GENERAL && !o->matching) o->matching = 1;
   else *is = PETSC_FALSE;

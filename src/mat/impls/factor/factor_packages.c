@@ -126,7 +126,8 @@ static PetscErrorCode GetNamed(int which, Mat A, MatFactorType type, Mat *F)
   s->former = former;
   if (which != MUMPS) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*former)(A, type, &s->named));
-  PetscCall(ComposeMumps(*F));
+  if (s->named) PetscCall(ComposeMumps(*F));
+  else PetscCall(MatDestroy(F)); /* it does not serve this matrix, and PETSc tells */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

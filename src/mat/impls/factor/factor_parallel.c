@@ -99,8 +99,8 @@ PetscErrorCode MatCuDSSMakeWhole(Mat F, Mat whole, Mat_CuDSS *s)
   PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
   PetscCallMPI(MPI_Allreduce(&mine, &all, sizeof all, MPI_BYTE, MPI_BOR, machine));
   PetscCallMPI(MPI_Comm_free(&machine));
-  if (whole) PetscCall(MakeWithCores(whole, s, &mine, &all));
-  PetscCallMPI(MPI_Ibarrier(comm, &request));
+  if (whole) PetscCall(CPU_COUNT(&all) > 0 ? MakeWithCores(whole, s, &mine, &all) : MatCuDSSMake(whole, s));
+  PetscCallMPI(MPI_Ibarrier(comm, &request)); /* a process in MPI_Barrier() would spin on the core that it lends */
   while (!done) {
     PetscCallMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
     if (!done) (void)usleep(500);

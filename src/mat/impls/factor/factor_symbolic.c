@@ -3,6 +3,18 @@
 #include "sys/compat.h"
 
 enum { STEPS_MAX = 100 };
+static const PetscReal most_memory = (PetscReal)1e9; /* MiB */
+
+static PetscErrorCode OptionsCheck(Mat F, const MatCuDSSOptions *options)
+{
+  PetscFunctionBegin;
+  PetscCheck(options->ir_n_steps >= 0 && options->ir_n_steps <= STEPS_MAX && options->memory_limit >= 0 &&
+                 options->memory_limit <= most_memory,
+             PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " steps of refinement must be 0 to %d, and a limit of %g MiB 0 to %g",
+             options->ir_n_steps, STEPS_MAX, (double)options->memory_limit, (double)most_memory);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /*@
   MatCuDSSSetOptions - Sets how cuDSS factors, from the next symbolic factorization on
@@ -31,15 +43,9 @@ PetscErrorCode MatCuDSSSetOptions(Mat F, const MatCuDSSOptions *options)
   Mat_CuDSS *s;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
   PetscAssertPointer(options, 2);
-  PetscCall(MatCuDSSStateGet(F, &s));
-  PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
-             "The matrix is not a factor of the package cudss");
-  PetscCheck(options->ir_n_steps >= 0 && options->ir_n_steps <= STEPS_MAX && options->memory_limit >= 0,
-             PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " steps of refinement must be 0 to %d, and a limit of %g MiB at least 0",
-             options->ir_n_steps, STEPS_MAX, (double)options->memory_limit);
+  PetscCall(MatCuDSSStateRequire(F, &s));
+  PetscCall(OptionsCheck(F, options));
   s->wanted = *options;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -64,11 +70,8 @@ PetscErrorCode MatCuDSSGetOptions(Mat F, MatCuDSSOptions *options)
   Mat_CuDSS *s;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
   PetscAssertPointer(options, 2);
-  PetscCall(MatCuDSSStateGet(F, &s));
-  PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
-             "The matrix is not a factor of the package cudss");
+  PetscCall(MatCuDSSStateRequire(F, &s));
   *options = s->wanted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,6 +90,7 @@ static PetscErrorCode OptionsRead(Mat F, Mat_CuDSS *s)
   PetscCall(PetscOptionsReal("-mat_cudss_memory_limit", "Memory of the GPU in MiB; 0: what is free",
                              "MatCuDSSSetOptions", w->memory_limit, &w->memory_limit, NULL));
   PetscOptionsEnd();
+  PetscCall(OptionsCheck(F, w));
   s->options.deterministic = w->deterministic ? 1 : 0;
   s->options.refine        = (int)w->ir_n_steps;
   s->options.most_bytes    = (int64_t)(w->memory_limit * 1048576);
@@ -118,24 +122,25 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
 }
 
 /* LU of a matrix that is known to be positive definite, or to stay symmetric, is the more expensive way to the same answer.
-   Factors of one triangle are judged when PETSc has forgotten the flag, which costs more than LDL^T gains. PETSc's
-   Cholesky of a complex matrix is one of a symmetric matrix unless that is known to be Hermitian. */
+   A symmetry that PETSc may forget does not choose LDL^T: to judge factors of one triangle costs more than that gains. In
+   complex numbers PETSc's Cholesky is that of a symmetric matrix; for one that is Hermitian, LU gives the same answer. */
 static PetscErrorCode KindChoose(Mat F, Mat A, Mat_CuDSS *s)
 {
-  PetscBool set, spd, known, symmetric, told, hermitian;
+  PetscBool set, spd, known, symmetric, told, hermitian, one_triangle;
 
   PetscFunctionBegin;
   PetscCall(MatIsSPDKnown(A, &set, &spd));
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
   PetscCall(MatIsHermitianKnown(A, &told, &hermitian));
-  if (set && spd) s->options.kind = SPMV_DIRECT_SPD;
-  else if (PetscDefined(USE_COMPLEX) && F->factortype != MAT_FACTOR_LU && told && hermitian && !(known && symmetric))
-    s->options.kind = SPMV_DIRECT_HERMITIAN;
-  else if (F->factortype != MAT_FACTOR_LU || (known && symmetric && A->symmetry_eternal))
-    s->options.kind = SPMV_DIRECT_SYMMETRIC;
-  else s->options.kind = SPMV_DIRECT_GENERAL;
-  s->options.is_complex  = PetscDefined(USE_COMPLEX) ? 1 : 0;
-  s->options.matching = 0;
+  spd          = set && spd ? PETSC_TRUE : PETSC_FALSE;
+  symmetric    = known && symmetric && A->symmetry_eternal ? PETSC_TRUE : PETSC_FALSE;
+  hermitian    = spd || (told && hermitian) ? PETSC_TRUE : PETSC_FALSE;
+  one_triangle = F->factortype != MAT_FACTOR_LU || symmetric ? PETSC_TRUE : PETSC_FALSE;
+  if (PetscDefined(USE_COMPLEX))
+    s->options.kind = one_triangle && !hermitian ? SPMV_DIRECT_SYMMETRIC : SPMV_DIRECT_GENERAL;
+  else s->options.kind = spd ? SPMV_DIRECT_SPD : one_triangle ? SPMV_DIRECT_SYMMETRIC : SPMV_DIRECT_GENERAL;
+  s->options.is_complex = PetscDefined(USE_COMPLEX) ? 1 : 0;
+  s->options.matching   = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

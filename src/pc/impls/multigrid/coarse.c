@@ -48,19 +48,20 @@ static PetscErrorCode IsDirect(KSP ksp, PetscBool *direct, PC *inner)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *factor: the factorization on the device by which a direct solver of a large level solves, or NULL */
-static PetscErrorCode FactorGet(MGDevHierarchy h, KSP coarse, PetscBool *direct, SpmvDirect **factor)
+/* *factor: the factorization on the device by which a direct solver of a level that is too large for an inverse solves, or
+   NULL. A wrapper is set up for new values only with its blocks. */
+static PetscErrorCode FactorGet(MGDevHierarchy h, PC inner, SpmvDirect **factor)
 {
   char      reason[SPMV_MESSAGE_MAX];
   PetscBool is;
   PetscInt  known;
-  PC        inner;
 
   PetscFunctionBegin;
   *factor = NULL;
-  PetscCall(IsDirect(coarse, direct, &inner));
   PetscCall(MGDevNullSpaceCount(h->pc, &known));
-  if (*direct && !h->several && !known) PetscCall(PCFactorOnDevice(inner, &is, factor, reason));
+  if (!h->direct || h->several || known || h->rows <= MGDEV_INVERSE_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetUpOnBlocks(h->coarse));
+  PetscCall(PCFactorOnDevice(inner, &is, factor, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,6 +269,7 @@ PetscErrorCode MGDevCoarseHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
   PetscBool   direct, same = PETSC_TRUE;
   SpmvDirect *factor;
   MGDevKey    now;
+  PC          inner;
   Mat         A;
 
   PetscFunctionBegin;
@@ -275,11 +277,13 @@ PetscErrorCode MGDevCoarseHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
     *holds = PETSC_FALSE;
   if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
-  PetscCall(FactorGet(h, coarse, &direct, &factor));
+  PetscCall(IsDirect(coarse, &direct, &inner));
   PetscCall(MGDevKeyGet(coarse->pc, &now));
   if (h->inverse_key.id) PetscCall(PetscMemcmp(&now, &h->inverse_key, sizeof now, &same));
-  if (!same || A->rmap->n != h->rows || direct != h->direct || (!h->inverse_key.id && factor != h->factor))
-    *holds = PETSC_FALSE;
+  if (!same || A->rmap->n != h->rows || direct != h->direct) *holds = PETSC_FALSE;
+  if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FactorGet(h, inner, &factor));
+  if (factor != h->factor) *holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,18 +293,21 @@ PetscErrorCode MGDevCoarseGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options
   const PC_MG   *mg     = PetscPackMG(pc);
   const PetscInt before = h->rows;
   PetscBool      direct;
+  PC             inner;
   Mat            A;
 
   PetscFunctionBegin;
   h->pc     = pc;
   h->coarse = mg->levels[0]->smoothd;
   PetscCall(KSPGetOperators(h->coarse, &A, NULL));
-  PetscCall(FactorGet(h, h->coarse, &h->direct, &h->factor));
+  PetscCall(IsDirect(h->coarse, &h->direct, &inner));
   h->rows = A->rmap->n;
-  direct  = h->direct && h->rows <= MGDEV_INVERSE_MAX ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(FactorGet(h, inner, &h->factor));
+  direct = h->direct && h->rows <= MGDEV_INVERSE_MAX ? PETSC_TRUE : PETSC_FALSE;
   if (h->several) PetscCall(PetscPackAll(h->comm, &direct));
   if (direct) PetscCall(GetInverse(h, before));
   else if (h->inverse) PetscCall(MGDevCoarseForget(h));
+  if (h->factor) PetscCall(MGDevKeyGet(h->coarse->pc, &h->inverse_key));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (direct && !h->singular) options->inverse = h->inverse;
   else if (mg->cyclesperpcapply > 1 && h->levels == 1)

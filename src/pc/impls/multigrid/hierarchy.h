@@ -146,7 +146,7 @@ struct MGDevHierarchyStruct {
   SpmvDirect *factor; /* its factorization on the device, of a level that is too large for an inverse, or NULL */
   void       *inverse;
   PetscBool   singular; /* no inverse: the solver is direct, and the matrix has a null space that PETSc does not know */
-  MGDevKey    inverse_key;
+  MGDevKey    inverse_key; /* of the solver when the inverse or the factor was taken */
   PC          pc;
   KSP         coarse;
   Vec         b, x;
