@@ -68,7 +68,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
                             "PetscPackReplaceType", TypeReplace_PetscPack));
   PetscCall(ListFromOptions("Packages replaced by petscpack", "-petscpack_replace_packages",
                             "Packages in whose place cuDSS factors: mumps,superlu_dist,superlu,umfpack,cholmod,klu,"
-                            "pastix",
+                            "pastix,strumpack",
                             "PetscPackReplacePackage", PetscPackReplacePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
