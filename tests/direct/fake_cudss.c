@@ -156,10 +156,11 @@ PUBLIC int cudssConfigDestroy(Config *c)
 }
 PUBLIC int cudssConfigSet(Config *c, int which, const void *value, size_t bytes)
 {
-  if (which == HYBRID_LIMIT && bytes == sizeof c->limit) memcpy(&c->limit, value, bytes);
-  if (which == HYBRID_LIMIT) return bytes == sizeof c->limit ? SUCCESS : INVALID;
-  if (bytes != sizeof(int) || which < 0 || which >= CONFIGS || fails("cudssConfigSet")) return INVALID;
-  memcpy(&c->value[which], value, bytes);
+  const int wide = which == HYBRID_LIMIT;
+
+  if (bytes != (wide ? sizeof c->limit : sizeof(int)) || which < 0 || which >= CONFIGS || fails("cudssConfigSet"))
+    return INVALID;
+  memcpy(wide ? (void *)&c->limit : (void *)&c->value[which], value, bytes);
   return SUCCESS;
 }
 PUBLIC int cudssDataCreate(Handle *h, Data **d)

@@ -47,7 +47,6 @@ PetscErrorCode FactorSolver(KSPType type, PCType of_pc, MatSolverType package, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a factor of the package cudss says of itself; all zeros for another one */
 PetscErrorCode FactorInfo(KSP ksp, MatCuDSSInfo *info)
 {
   MatSolverType package = NULL;
@@ -66,7 +65,6 @@ PetscErrorCode FactorInfo(KSP ksp, MatCuDSSInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves, and returns the backward error, or -1 if the solver failed */
 PetscErrorCode FactorSolved(KSP ksp, PetscBool transposed, PetscReal *error)
 {
   KSPConvergedReason why;
@@ -120,7 +118,6 @@ static PetscErrorCode ErrorOfPetsc(PCType type, Mat A, PetscReal *error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts are those of the first process */
 PetscBool FactorCounted(PetscInt count, PetscInt expected)
 {
   PetscMPIInt rank;

@@ -20,7 +20,6 @@ struct SpmvDirect {
   SpmvDirectOptions options;
   SpmvPattern       pattern; /* of the copy ... */
   double           *values;  /* [nnz][parts] and its values, times factor */
-  int               parts;   /* of a value: 2 if it is complex, and 1 */
   double            factor;
   int64_t           library_bytes; /* allocated by cuDSS for this object */
   CudssObject       config, data, matrix, x, b;
@@ -98,7 +97,9 @@ static SpmvStatus configure(SpmvDirect *d, SpmvExec *exec)
   return set(d, CUDSS_IR_STEPS, o->deterministic ? 0 : o->refine, exec); /* it has not both */
 }
 
-static int type_of(const SpmvDirect *d) { return d->parts == 2 ? CUDSS_C_64F : CUDSS_R_64F; }
+/* Doubles of a value */
+static int parts(const SpmvDirect *d) { return d->options.is_complex ? 2 : 1; }
+static int type_of(const SpmvDirect *d) { return d->options.is_complex ? CUDSS_C_64F : CUDSS_R_64F; }
 
 static SpmvStatus describe(SpmvDirect *d, SpmvExec *exec)
 {
@@ -148,7 +149,7 @@ static SpmvStatus numbers(SpmvDirect *d, int which, int count, int64_t values[],
 
 static SpmvStatus take_values(SpmvDirect *d, const void *values, SpmvExec *exec)
 {
-  const int64_t count    = d->pattern.nnz * d->parts;
+  const int64_t count    = d->pattern.nnz * parts(d);
   double        largest  = 0;
   int           exponent = 0;
 
@@ -175,6 +176,8 @@ static SpmvStatus analyse(SpmvDirect *d, SpmvExec *exec)
 {
   const size_t bytes = (size_t)d->pattern.rows * sizeof *d->options.order;
 
+  SPMV_TRY(describe(d, exec));
+  SPMV_TRY(configure(d, exec));
   if (d->options.order)
     SPMV_TRY(spmv_cudss_status(spmv_cudss()->DataSet(handle, d->data, CUDSS_USER_PERM, d->options.order, bytes),
                                "an ordering", exec));
@@ -201,8 +204,6 @@ static SpmvStatus analyse_for_memory(SpmvDirect *d, SpmvExec *exec)
   int64_t  estimate[CUDSS_ESTIMATE_COUNT], room, total;
   int64_t *most = &d->options.most_bytes;
 
-  SPMV_TRY(describe(d, exec));
-  SPMV_TRY(configure(d, exec));
   SPMV_TRY(analyse(d, exec));
   SPMV_TRY(numbers(d, CUDSS_ESTIMATES, CUDSS_ESTIMATE_COUNT, estimate, exec));
   SPMV_TRY(spmv_device_memory(&room, &total, exec));
@@ -214,8 +215,6 @@ static SpmvStatus analyse_for_memory(SpmvDirect *d, SpmvExec *exec)
                      (long long)estimate[CUDSS_ESTIMATE_LEAST] >> 20, (long long)*most >> 20);
   d->info.hybrid = 1;
   forget_description(d);
-  SPMV_TRY(describe(d, exec));
-  SPMV_TRY(configure(d, exec));
   return analyse(d, exec);
 }
 
@@ -237,7 +236,7 @@ static SpmvStatus check_matrix(const SpmvCsr *csr, SpmvExec *exec)
 static SpmvStatus copy_matrix(SpmvDirect *d, const SpmvCsr *csr, SpmvExec *exec)
 {
   const SpmvPattern *p       = &csr->pattern;
-  const int64_t      bytes[] = {(p->rows + 1) * 4, p->nnz * 4, p->nnz * 8 * d->parts};
+  const int64_t      bytes[] = {(p->rows + 1) * 4, p->nnz * 4, p->nnz * 8 * parts(d)};
   void *row_ptr, *col, *values, **const arrays[] = {&row_ptr, &col, &values};
 
   SPMV_TRY(spmv_object_hold(&d->object, SPMV_DEVICE, 3, bytes, "matrix to factor", arrays, exec));
@@ -263,7 +262,6 @@ SpmvStatus spmv_direct_create(const SpmvCsr *csr, const SpmvDirectOptions *optio
 {
   SPMV_TRY(spmv_object_create(check_matrix(csr, exec), sizeof **out, "factorization", exec, out));
   (*out)->options         = *options;
-  (*out)->parts           = options->is_complex ? 2 : 1;
   (*out)->info.rows       = csr->pattern.rows;
   (*out)->info.nonzeros   = csr->pattern.nnz;
   const SpmvStatus status = make(*out, csr, exec);
@@ -318,7 +316,7 @@ SpmvStatus spmv_direct_solve(SpmvDirect *d, int transposed, int64_t columns, con
   if (d->factor == 1) return SPMV_SUCCESS;
   for (int64_t j = 0; j < columns; j++)
     SPMV_TRY(
-        spmv_device_scale(d->pattern.rows * d->parts, SPMV_F64, &d->factor, (double *)x + j * ldx * d->parts, exec));
+        spmv_device_scale(d->pattern.rows * parts(d), SPMV_F64, &d->factor, (double *)x + j * ldx * parts(d), exec));
   return SPMV_SUCCESS;
 }
 

@@ -61,8 +61,7 @@ PETSC_INTERN PetscErrorCode MatLUFactorSymbolic_CuDSS(Mat, Mat, IS, IS, const Ma
 PETSC_INTERN PetscErrorCode MatCholeskyFactorSymbolic_CuDSS(Mat, Mat, IS, const MatFactorInfo *);
 
 /* factor_device.c. Make: makes the body with the values of A, sequential, or leaves a reason in s->why. Drop: forgets it, but
-   not the count of its solves. Solve: x = A^-1 b;
-   status: a refusal, after which x is undefined */
+   not the count of its solves. Solve: x = A^-1 b; status: a refusal, after which x is undefined */
 PETSC_INTERN PetscErrorCode MatCuDSSMake(Mat A, Mat_CuDSS *);
 PETSC_INTERN void           MatCuDSSDrop(Mat_CuDSS *);
 PETSC_INTERN PetscErrorCode MatCuDSSSolve(Mat_CuDSS *, PetscBool transposed, Vec b, Vec x, SpmvStatus *);
