@@ -56,7 +56,7 @@ static void print_further(FILE *page)
       "so does hypre's BoomerAMG; `lu` and `cholesky` take the package `cudss` ([solving.md](../solving.md#options)) "
       "|\n"
       "| `-petscpack_replace_packages` | list | `mumps`, `superlu_dist`, `superlu`, `umfpack`, `cholmod`, `klu`, "
-      "`pastix` | "
+      "`pastix`, `strumpack` | "
       "none | where `lu` or `cholesky` names one of these packages, the package `cudss` factors under its name "
       "([direct.md](../direct.md)) |\n"
       "| `-petscpack_summary` | truth value | `false`, `true` | `false` | `PetscFinalize()` prints on the standard "
