@@ -132,9 +132,9 @@ class Case(unittest.TestCase):
         self.variables = {name: value for name, value in os.environ.items() if not name.startswith(("PETSC", "LC_", "LANG", "PYTHONUNBUFFERED"))}
         self.variables.update(HOME=str(self.folder), TMPDIR=str(self.markers), PYTHONDONTWRITEBYTECODE="1")
 
-    def start(self, *command, **environment):
+    def start(self, *command, typed=REPORT, **environment):
         """Exit status, output, errors without our lines, and our lines."""
-        result = subprocess.run(command, cwd=self.folder, env={**self.variables, **environment}, input=REPORT, capture_output=True, text=True,
+        result = subprocess.run(command, cwd=self.folder, env={**self.variables, **environment}, input=typed, capture_output=True, text=True,
                                 timeout=120, check=False)
         lines = result.stderr.splitlines(keepends=True)
         ours = [line for line in lines if line.startswith("petscpack:")]
@@ -181,16 +181,14 @@ class SameProgram(Case):
         return code, "".join(line for line in text.splitlines(keepends=True) if not line.startswith("PETSC")), *rest
 
     def test_two_processes(self):
-        def begun(start):
-            """Once more if mpiexec itself has failed before the program began, which happens on a busy machine."""
-            result = start()
-            return start() if result[0] == 255 and not result[1] else result
         mpiexec = [os.environ.get("MPIEXEC", "mpiexec"), "-n", "2"]
         for case in MPI_CASES:
             with self.subTest(case):
                 words = shlex.split(case)
-                plain = begun(lambda: self.start(*mpiexec, *([] if case[0] == "." else [sys.executable]), *words))
-                result = begun(lambda: self.run_it(*words, before=mpiexec))
+                # Open MPI 4.1's mpiexec crashes in one of fifty runs if a program ends while it passes on what is typed
+                typed = REPORT if case == "reads_mpi.py" else ""
+                plain = self.start(*mpiexec, *([] if case[0] == "." else [sys.executable]), *words, typed=typed)
+                result = self.run_it(*words, before=mpiexec, typed=typed)
                 self.assertEqual((plain[0], sorted(plain[1].splitlines()), NOTHING), (result[0], sorted(result[1].splitlines()), result[3]))
                 if not plain[0]:  # else mpiexec prints numbers of its processes
                     self.assertEqual(sorted(plain[2].splitlines()), sorted(result[2].splitlines()))
@@ -279,7 +277,7 @@ class Petsc(Case):
     def test_used(self):
         self.assert_used(self.run_it("solve.py", "-x", "a"))
         self.assert_used(self.run_it("-m", "solve", "-x", "a"))
-        self.assert_used(self.run_it("solve.py", "-x", "a", before=[os.environ.get("MPIEXEC", "mpiexec"), "-n", "2"]))
+        self.assert_used(self.run_it("solve.py", "-x", "a", before=[os.environ.get("MPIEXEC", "mpiexec"), "-n", "2"], typed=""))
 
     def test_used_by_another_process(self):
         for command in ["solve.py"], ["-m", "petscpack", "run", "solve.py"]:
