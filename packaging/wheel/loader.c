@@ -1,7 +1,7 @@
 /*
   loader.c - libpetscpack.so of the wheel. It needs only libc: it finds the PETSc that calls it, and opens the variant
-  of petscpack that was compiled for that minor version and that MPI. A variant is linked with neither PETSc nor MPI; it
-  finds both in the global scope of the process, into which this loader promotes them.
+  of petscpack that was compiled for that minor version, that MPI, those scalars and those indices. A variant is linked
+  with neither PETSc nor MPI; it finds both in the global scope of the process, into which this loader promotes them.
 
   All checks come before anything in the process is changed, except for the layout of a Mat, which only the variant
   knows and checks before it registers a type. A mismatch is an error of PETSc.
@@ -47,7 +47,7 @@ typedef struct {
 } Candidates;
 
 static char  folder[PETSCPACK_PATH_MAX]; /* folder of this library */
-static char  variant_path[PETSCPACK_PATH_MAX + 64];
+static char  variant_path[PETSCPACK_PATH_MAX + 96];
 static char  served[PETSCPACK_PATH_MAX]; /* library of the PETSc that the variant serves */
 static void *variant;
 
@@ -152,11 +152,13 @@ static int FindPetsc(Petsc *p, const void *caller)
 static void Ask(Petsc *p)
 {
   static const char *const packages[] = {"cuda", "hip", "sycl", "kokkos", "viennacl"};
-  static const char *const scalars[]  = {"unknown", "real double", "complex", "", "", "real single"};
+  static const char *const scalars[]  = {"unknown", "real double", "complex double", "", "", "real single"};
   int64_t                  type = 0, found = 0, bytes = 0;
 
   Call(p, "PetscDataTypeFromString", (int64_t)(intptr_t) "scalar", &type, &found);
   p->scalars = type >= 0 && type < (int64_t)(sizeof scalars / sizeof *scalars) ? scalars[type] : "real quadruple";
+  Call(p, "PetscDataTypeGetSize", type, &bytes, NULL);
+  if (type == 2 /* PETSC_COMPLEX */ && bytes != 16) p->scalars = bytes == 8 ? "complex single" : "complex quadruple";
   Call(p, "PetscDataTypeGetSize", 16 /* PETSC_INT */, &bytes, NULL);
   p->index_bits = (int)(8 * bytes);
   for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
@@ -177,7 +179,8 @@ static int AskVersion(Petsc *p)
 
 static int CompareNames(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Lists the variants of this installation, such as "3.18-openmpi 3.26-mpich" */
+/* Lists what this installation serves, such as "3.18-openmpi 3.26-mpich", without indices and scalars: each pair that is
+   there has its four variants, unless files were removed */
 static void WhatIsHere(char *text, size_t size)
 {
   char           path[PETSCPACK_PATH_MAX + 16];
@@ -190,13 +193,23 @@ static void WhatIsHere(char *text, size_t size)
   files   = opendir(path);
   text[0] = 0;
   while (files && (entry = readdir(files)) && count < sizeof names / sizeof *names)
-    if (strstr(entry->d_name, ".so")) names[count++] = strndup(entry->d_name, strlen(entry->d_name) - 3);
+    if (strstr(entry->d_name, "mpi") && !strstr(entry->d_name, "-64") && !strstr(entry->d_name, "-complex"))
+      names[count++] = strndup(entry->d_name, strlen(entry->d_name) - 3);
   if (files) closedir(files);
   qsort(names, count, sizeof *names, CompareNames);
   for (size_t i = 0; i < count; i++) {
     snprintf(text + strlen(text), size - strlen(text), "%s%s", i ? " " : "", names[i]);
     free(names[i]);
   }
+}
+
+/* What a user whose PETSc has no variant can do: the beginning of the sentence that names the command */
+static const char *WayOut(const Petsc *p)
+{
+  if (strstr(p->devices, " hip") || strstr(p->devices, " sycl"))
+    return "petscpack computes on NVIDIA's GPUs or on the host. For the host build";
+  if (!strstr(p->scalars, "double")) return "Take a PETSc in double precision, or build";
+  return "For this PETSc build";
 }
 
 static int RefuseUnfit(const Petsc *p)
@@ -211,15 +224,15 @@ static int RefuseUnfit(const Petsc *p)
     if ((slash = strrchr(prefix, '/'))) *slash = 0;
   snprintf(conf, sizeof conf, "%s/lib/petsc/conf", prefix);
   if (access(conf, R_OK)) prefix[0] = 0; /* not every installation keeps its library below PETSC_DIR */
-  return Raise(p, PETSCPACK_ERR_LIB,
-               "this wheel of petscpack does not fit the PETSc of the program.\n"
-               "Found: PETSc %d.%d.%d, %s, %d-bit indices, devices:%s, MPI: %s, in %.300s.\n"
-               "The wheel holds: PETSc and MPI %.500s; real double, 32-bit indices, PETSc without devices.\n"
-               "For this PETSc build petscpack from source: PETSC_DIR=%.200s pip install --force-reinstall "
-               "--no-binary petscpack petscpack",
-               (int)p->major, (int)p->minor, (int)p->subminor, p->scalars, p->index_bits,
-               p->devices[0] ? p->devices : " none", p->mpi ? p->mpi : "neither Open MPI's nor MPICH's ABI", p->path,
-               here, prefix[0] ? prefix : "<its folder>");
+  return Raise(
+      p, PETSCPACK_ERR_LIB,
+      "this wheel of petscpack does not fit the PETSc of the program.\n"
+      "Found: PETSc %d.%d.%d, %s, %d-bit indices, devices:%s, MPI: %s, in %.300s.\n"
+      "The wheel holds: PETSc and MPI %.500s; real or complex double, indices of 32 or 64 bits, no devices.\n"
+      "%s petscpack from source: PETSC_DIR=%.200s pip install --force-reinstall --no-binary petscpack petscpack",
+      (int)p->major, (int)p->minor, (int)p->subminor, p->scalars, p->index_bits, p->devices[0] ? p->devices : " none",
+      p->mpi ? p->mpi : "neither Open MPI's nor MPICH's ABI", p->path, here, WayOut(p),
+      prefix[0] ? prefix : "<its folder>");
 }
 
 static int RefuseBroken(const Petsc *p, const char *what)
@@ -268,14 +281,14 @@ static int CheckBinding(const Petsc *p, void *opened, const char *name, void *ke
 
 static int OpenVariant(Petsc *p)
 {
-  char  path[PETSCPACK_PATH_MAX + 64], name[32];
+  char  path[PETSCPACK_PATH_MAX + 96], name[64];
   void *kernels, *opened;
   int   error;
 
-  snprintf(name, sizeof name, "%d.%d-%s", (int)p->major, (int)p->minor, p->mpi ? p->mpi : "none");
+  snprintf(name, sizeof name, "%d.%d-%s%s%s", (int)p->major, (int)p->minor, p->mpi ? p->mpi : "none",
+           p->index_bits == 64 ? "-64" : "", strstr(p->scalars, "complex") ? "-complex" : "");
   snprintf(path, sizeof path, "%s/variants/%s.so", folder, name);
-  if (access(path, R_OK) || strcmp(p->scalars, "real double") || p->index_bits != 32 || p->devices[0])
-    return RefuseUnfit(p);
+  if (access(path, R_OK) || !strstr(p->scalars, "double") || p->devices[0]) return RefuseUnfit(p);
   if ((error = OpenKernels(p, &kernels))) return error;
   if (p->path[0] && !dlopen(p->path, RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL)) return RefuseBroken(p, dlerror());
   opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -122,8 +122,8 @@ def _loader_name(path: str) -> str | None:
 def _other_petsc(found: str) -> LoadError:
     if _build_info.VARIANTS:
         return LoadError(
-            f"this wheel of petscpack holds {', '.join(_build_info.VARIANTS)} (PETSc and MPI; real double, 32-bit indices, "
-            f"without devices) and the program {found}: build petscpack from source, PETSC_DIR=(folder of PETSc) pip "
+            f"this wheel of petscpack holds {', '.join(_build_info.VARIANTS)} (PETSc and MPI; real or complex double, indices of 32 "
+            f"or 64 bits, no devices) and the program {found}: build petscpack from source, PETSC_DIR=(folder of PETSc) pip "
             "install --force-reinstall --no-binary petscpack petscpack"
         )
     return LoadError(

@@ -41,6 +41,24 @@ static PetscErrorCode DefaultsFromEnvironment(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Scalars and indices of another size would be read wrongly by every call, so this is the first one */
+static PetscErrorCode RefuseOtherKinds_PetscPack(void)
+{
+  PetscDataType type;
+  PetscBool     found;
+  size_t        scalar, index;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDataTypeFromString("scalar", &type, &found));
+  PetscCall(PetscDataTypeGetSize(type, &scalar));
+  PetscCall(PetscDataTypeGetSize(PETSC_INT, &index));
+  PetscCheck(scalar == sizeof(PetscScalar) && index == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "this libpetscpack was built for a PETSc with scalars of %d bytes and indices of %d, and the program's has "
+             "%d and %d: build libpetscpack against the PETSc of the program",
+             (int)sizeof(PetscScalar), (int)sizeof(PetscInt), (int)scalar, (int)index);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The table of operations of a matrix differs between minor versions. If PETSc is a shared library, guard.c has already
    refused another version. */
 static PetscErrorCode RefuseOtherPetsc_PetscPack(void)
@@ -227,6 +245,7 @@ PetscErrorCode PetscPackInitializePackage(void)
 
   PetscFunctionBegin;
   if (aijfmt_process.initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RefuseOtherKinds_PetscPack());
   PetscCall(RefuseOtherPetsc_PetscPack());
   PetscCall(RefuseSecondFile());
   PetscCheck(!spmv_registry_check(message), PETSC_COMM_SELF, PETSC_ERR_LIB,

@@ -5,7 +5,8 @@ starts once only.
     test_wheel.py [unittest options]        needs petscpack (a wheel) and petsc4py
 
 MPIEXEC       that of petsc4py's MPI (mpiexec)
-OTHER_PETSCS  libraries of PETScs that the wheel does not serve, as "library=text of the refusal" separated by blanks
+OTHER_PETSCS  libraries of other PETScs, as "library=kind" separated by blanks. A kind such as -64-complex has a variant, which
+              the tests remove; cuda has none
 Nothing here compiles, and check_wheel.sh hides the compilers.
 """
 import os
@@ -202,33 +203,42 @@ class Refuses(Case):
         self.assertTrue(pairs, "OTHER_PETSCS names no library")
         return pairs
 
-    def assert_explained(self, result, found):
-        self.assert_says(result, "does not fit", f"Found: PETSc 3.{'26' if 'cuda' in found else '18'}", found.replace("_", " "),
-                         "The wheel holds: PETSc and MPI 3.", "--no-binary petscpack")
+    FOUND = {"cuda": ("PETSc 3.26", " cuda"), "-complex": ("PETSc 3.18", "complex double, 32-bit"), "-64": ("PETSc 3.18", "real double, 64-bit")}
+
+    def plugin_without(self, kind):
+        """The loader of a package that has no variant of this kind."""
+        copy = self.folder / kind / "petscpack"
+        shutil.copytree(PACKAGE, copy)
+        for path in (copy / "variants").glob(f"*{kind}.so"):
+            path.unlink()
+        return copy / PLUGIN.name
+
+    def assert_explained(self, result, kind):
+        self.assert_says(result, "does not fit", *self.FOUND[kind], "The wheel holds: PETSc and MPI 3.", "--no-binary petscpack")
 
     def test_other_petscs_while_they_start(self):
-        for library, found in self.others():
+        for library, kind in self.others():
             with self.subTest(library):
-                result = python(BARE, library, "none", PETSC_OPTIONS=f"-dll_append {PLUGIN}")
-                self.assert_explained(result, found)
+                result = python(BARE, library, "none", PETSC_OPTIONS=f"-dll_append {self.plugin_without(kind)}")
+                self.assert_explained(result, kind)
                 self.assert_says(result, "start 76", "variants 0", "global False")
 
     def test_other_petscs_after_they_started(self):
-        for library, found in self.others():
+        for library, kind in self.others():
             with self.subTest(library):
-                result = python(BARE, library, PLUGIN)
-                self.assert_explained(result, found)
+                result = python(BARE, library, self.plugin_without(kind))
+                self.assert_explained(result, kind)
                 self.assert_says(result, "start 0", "register 76", "aij 0 0", "aijrbp True", "variants 0", "global False")
 
-    def test_other_layout(self):
-        """A variant opened without the loader, in a PETSc whose matrices have fields for devices."""
-        others = [library for library, found in self.others() if found == "cuda"]
-        if not others:
-            self.skipTest("OTHER_PETSCS has none with CUDA")
+    def test_variant_of_another_kind_or_layout(self):
+        """A variant opened without the loader, in a PETSc with other scalars or indices, or whose matrices have fields for devices."""
         program = ("import ctypes, sys\npetsc = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)\nprint('start', petsc.PetscInitializeNoArguments())\n"
                    "print('register', ctypes.CDLL(sys.argv[2]).PetscDLLibraryRegister_petscpack())")
-        result = python(program, others[0], PACKAGE / "variants/3.26-mpich.so")
-        self.assert_says(result, "start 0", "register 76", "differs from the headers that libpetscpack")
+        for library, kind in self.others():
+            with self.subTest(library):
+                result = python(program, library, PACKAGE / "variants" / ("3.26-mpich.so" if kind == "cuda" else "3.18-openmpi.so"))
+                self.assert_says(result, "start 0", "register 76", "differs from the headers that libpetscpack" if kind == "cuda" else
+                                 "was built for a PETSc with scalars of 8 bytes and indices of 4")
 
     def test_what_reproduces_papers(self):
         result = python(PROGRAM, PETSC_OPTIONS=f"-dll_append {PLUGIN} -mat_seqaij_type seqaijrbp -mat_aijrbp_layout ell")
@@ -248,7 +258,7 @@ class Refuses(Case):
 
     def test_variant_of_another_mpi(self):
         own, copy = self.own_variant(), self.copy_of_package()
-        other = next(path for path in (copy / "variants").iterdir() if path.stem.rpartition("-")[2] != own.rpartition("-")[2][:-3])
+        other = next(path for path in (copy / "variants").iterdir() if own.rpartition("-")[2][:-3] not in path.stem)
         shutil.copyfile(other, copy / "variants" / own)
         self.assert_says(python(Damaged.START, package=copy.parent), "LoadError", "damaged")
 
@@ -316,7 +326,7 @@ class TwoPetscs(Case):
 
     def setUp(self):
         super().setUp()
-        names = [pair.partition("=")[0] for pair in os.environ.get("OTHER_PETSCS", "").split() if pair.endswith("=complex")]
+        names = [pair.partition("=")[0] for pair in os.environ.get("OTHER_PETSCS", "").split() if pair.endswith("=-complex")]
         if not names:
             self.skipTest("OTHER_PETSCS has no complex one")
         self.other = names[0]
