@@ -98,7 +98,7 @@ class Kinds(unittest.TestCase):
         for path in Path(EMULATED).glob("*emulator*"):  # the folder has plugins of other PETScs, too
             (self.folder / "library" / path.name).symlink_to(path)
         self.variables.update(PYTHONPATH=str(self.folder / "package"), LD_LIBRARY_PATH=str(self.folder / "library"),
-                              PETSC_OPTIONS=f"-petscpack_cudss {EMULATED}/libfake_cudss.so -petscpack_cudss_least_rows 0")
+                              PETSC_OPTIONS=f"-petscpack_cudss {EMULATED}/libfake_cudss.so -petscpack_cudss_least_rows 0 -options_left 0")
 
     def compare(self):
         """What petscpack says at the end, for each kind."""
