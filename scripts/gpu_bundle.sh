@@ -15,6 +15,7 @@
 # with the GPU. cuDSS is not packed: unpack the wheel nvidia-cudss-cu13 into folder/dolfinx/site there.
 #
 # PARTS        parts to pack: cuda, distro, dolfinx, or several in quotes (cuda); each works without the others
+# SCALARS      of DOLFINx: real or complex (real)
 # WHEEL        the wheel for the part dolfinx; by default scripts/build_wheel.sh builds one with the variant for DOLFINx
 # BUILD_DIR    where to build (build-gpu; the part distro in build-gpu-distro)
 # CMAKE_ARGS   further arguments for CMake
@@ -206,10 +207,11 @@ fill_openblas() {
 # DOLFINx's PETSc is 3.25 with MPICH. tests/coverage runs with it, too. Leaves out files that the programs do not open: compilers and headers of
 # MPI. Does not strip symbols, because the libraries were patched after linking, and strip would break them.
 fill_dolfinx() {
-  local part=$bundle/dolfinx cache=$deps/dolfinx wheel=${WHEEL:-} file
+  local part=$bundle/dolfinx scalars=${SCALARS:-real} cache=$deps/dolfinx wheel=${WHEEL:-} file
+  [[ $scalars == real ]] || cache+=-$scalars
   [[ -n $wheel ]] || wheel=$("$root/scripts/build_wheel.sh" --variants 3.25-mpich --out "$root/dist-wheel")
   if [[ ! -f $cache/.complete ]]; then
-    python3 -m pip download --quiet --python-version 3.12 --only-binary=:all: --no-deps -d "$cache" dolfinx-solver-real==0.11.0.post0 \
+    python3 -m pip download --quiet --python-version 3.12 --only-binary=:all: --no-deps -d "$cache" "dolfinx-solver-$scalars==0.11.0.post0" \
       fenics-basix==0.11.0 fenics-ffcx==0.11.0 fenics-ufl==2026.1.0 mpi4py==4.1.2 mpich==5.0.2 cffi==2.1.1 pycparser==3.12
     touch "$cache/.complete"
   fi
@@ -221,7 +223,7 @@ fill_dolfinx() {
   cp "$root"/examples/python/dolfinx_*.py "$part/programs/"
   cp "$root"/bench/dolfinx/dolfinx_{run,direct}.py "$part/"
   (cd "$root" && cp --parents tests/coverage/*.{py,json} tests/data/option_sets.json python/petscpack/_defaults.py "$part/")
-  say "dolfinx $(basename "$wheel")" >>"$bundle/MANIFEST"
+  say "dolfinx $scalars $(basename "$wheel")" >>"$bundle/MANIFEST"
 }
 
 # A library that two parts share is stored once in the archive

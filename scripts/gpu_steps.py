@@ -171,6 +171,10 @@ STEPS = [
         !dolfinx_direct 100 1 mumps heat:32 elasticity:22 heat:45 elasticity:31
         # PETSc's own LU, 36 thousand rows only
         !dolfinx_direct 180 1 none heat:32 elasticity:22"""),
+    Step("dolfinx_lu", "dolfinx", 400, -10, "LU in three programs of DOLFINx, unchanged, also with complex scalars (`SCALARS` of gpu_bundle.sh)", """
+        !dolfinx_direct 60 run none poisson:45 helmholtz:45 heat:45
+        !dolfinx_direct 60 16 mumps poisson:45 helmholtz:45 heat:45
+        !dolfinx_direct 60 1 mumps poisson:45 helmholtz:45 heat:45"""),
     Step("coverage", "dolfinx", 300, -10, "the settings of public programs by the binary wheel: right, and where each runs", """
         $PYTHON $part/tests/coverage/coverage.py --python $PYTHON --folder $scratch/coverage --cudss $CUDSS --report $out/coverage.json"""),
     Step("auto", "cuda", 600, 300, "measures the choices of `aijauto` by petsc_bench; runs only if it is named", """
