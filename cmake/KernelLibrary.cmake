@@ -14,7 +14,7 @@ endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernels}/formats.def)
 message(STATUS "Formats: ${SPMV_FORMATS}")
 
-set(SPMV_FOLDERS core device plan engine nccl direct cg gmres cycle predict spgemm graph aggregate coo ${SPMV_FORMATS} fold/stream)
+set(SPMV_FOLDERS core device plan engine nccl direct factor cg gmres cycle predict spgemm graph aggregate coo ${SPMV_FORMATS} fold/stream)
 if(PETSCPACK_PAPERS)
   list(APPEND SPMV_FOLDERS papers)
 endif()
@@ -39,6 +39,8 @@ target_include_directories(spmvpack_objects PUBLIC ${PROJECT_SOURCE_DIR}/include
 if(PETSCPACK_PAPERS)
   set_property(SOURCE ${kernels}/registry.c PROPERTY COMPILE_DEFINITIONS SPMV_PAPERS)
 endif()
+# The host is the reference for the bits of the device
+set_property(SOURCE ${kernels}/factor/factor_host.c PROPERTY COMPILE_OPTIONS -ffp-contract=off)
 find_package(Threads REQUIRED)
 target_link_libraries(spmvpack_objects PUBLIC petscpack_options Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(spmvpack_objects PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden

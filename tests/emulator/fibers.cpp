@@ -16,7 +16,7 @@ Position position;
 
 namespace
 {
-enum { WARP = 32 };
+enum { WARP = 32, TRIES = 1 << 16 };
 enum : size_t { DYNAMIC_ALIGN = 128 };
 enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, AT_PREVIOUS, DONE };
 
@@ -320,6 +320,12 @@ void wait_for_previous()
   b.thread[b.current].state = State::AT_PREVIOUS;
   b.at_previous++;
   wait_turn(b);
+}
+
+void yield(long tries)
+{
+  if (tries > TRIES) fault("deadlock: a thread waits for what no other thread of its block or of an earlier one does");
+  wait_turn(block());
 }
 
 int block_barrier(int v)

@@ -34,6 +34,7 @@
                        __VA_ARGS__)
   #define SPMV_KERNEL_CALL_COOPERATIVE(...) SPMV_EMULATOR_CALL(spmv_emulator::Kind::COOPERATIVE, __VA_ARGS__)
   #define SPMV_KERNEL_WAIT()                spmv_emulator::wait_for_previous()
+  #define SPMV_KERNEL_YIELD(tries)          spmv_emulator::yield(tries)
 
   #define SPMV_DYNAMIC_SHARED(name) unsigned char *const name = (unsigned char *)spmv_emulator::dynamic_shared()
 

@@ -52,6 +52,10 @@ void *dynamic_shared();
 /* Waits for the kernels before this one, if it began before their end */
 void wait_for_previous();
 
+/* Lets other threads of the block run, for a thread that waits for what they write. Blocks run one after the other, so
+   after many tries the thread waits for a block that has not begun, or for nobody: a fault. */
+void yield(long tries);
+
 /* Waits for all threads of a cooperative grid. Blocks then run one after the other, with one shared memory for all. */
 void grid_barrier();
 

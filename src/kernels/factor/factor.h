@@ -1,0 +1,114 @@
+/* factor.h - the arrays of an incomplete factorization, and the steps that host and device implement. */
+#pragma once
+
+#include <spmv_factor.h>
+#include "device/object.h"
+
+SPMV_C_BEGIN
+
+/* A triangle without its diagonal. Its rows are stored in the order in which they are solved: place q has row row[q],
+   after all rows that it needs. */
+typedef struct {
+  int32_t *row;     /* [rows] */
+  int32_t *row_ptr; /* [rows+1], by place */
+  int32_t *col;     /* [row_ptr[rows]], ascending within a row */
+  int32_t *from;    /* likewise: its entry among the entries of the factor */
+  void    *values;  /* likewise; spread() sets them */
+} SpmvTriangle;
+
+/* The transposes are of U (lower) and of L (upper) */
+enum { SPMV_LOWER, SPMV_UPPER, SPMV_UPPER_T, SPMV_LOWER_T, SPMV_TRIANGLES };
+
+/* The factor by rows, in which the factorization works. ILU: both triangles; ICC: W = D U; SOR: the matrix. */
+typedef struct {
+  int32_t *row_ptr, *col; /* [rows+1], [entries] */
+  int32_t *diagonal;      /* [rows]: the entry with the pivot */
+  int32_t *source;        /* [entries] of ICC: the nonzero of A; NULL: the same number */
+  int32_t *a_row_ptr;     /* [rows+1] of A */
+  void    *entries;       /* [entries] */
+  void    *inverse;       /* [rows]: one over the pivot */
+} SpmvFactorRows;
+
+/* One attempt at a factorization */
+typedef struct {
+  SpmvFactorShift shift;
+  double          zero_pivot;
+  double          amount;   /* added to the diagonal, unless fraction > 0 */
+  double          fraction; /* of the shift that makes A diagonally dominant */
+  int             find_top; /* that shift must be found first */
+} SpmvAttempt;
+
+/* What it has found */
+typedef struct {
+  uint32_t zero_row; /* the first row whose pivot is too small; UINT32_MAX: none */
+  uint32_t unused;   /* so that all bytes are defined */
+  double   top;      /* the largest sum of magnitudes of a row of A less twice its positive diagonal, at least 0 */
+} SpmvFound;
+
+/* What a step does with the remainder s_i = b_i - the sum of t_ij x_j over the triangle */
+typedef enum {
+  SPMV_STEP_UNIT,   /* x_i = s_i */
+  SPMV_STEP_SCALED, /* x_i = s_i / pivot */
+  SPMV_STEP_INNER,  /* x_i = b_i + (s_i - b_i) / pivot: the diagonal is 1, the triangle is multiplied by the pivots */
+  SPMV_STEP_RELAX,  /* x_i = (1 - omega) x_i + omega / a_ii s_i */
+  SPMV_STEP_REST    /* kept_i = s_i, and x stays: a product, in which no row waits */
+} SpmvStepKind;
+
+typedef struct {
+  SpmvStepKind kind;
+  const void  *b;
+  void        *x;
+  void        *kept;       /* NULL, or gets s */
+  double       omega;      /* of SPMV_STEP_RELAX ... */
+  int          zero_guess; /* ... which does not read x then */
+} SpmvFactorStep;
+
+/* The shift of an attempt */
+SPMV_BOTH double spmv_shift_of(const SpmvAttempt *a, double top)
+{
+  const double least = top > a->zero_pivot ? top : a->zero_pivot;
+
+  return a->fraction > 0 ? a->fraction * (1.1 * least) : a->amount;
+}
+
+enum { SPMV_TURNS_BYTES = 64 /* of SpmvTurns */ };
+
+struct SpmvFactorization {
+  SpmvObject        object;
+  SpmvFactorOptions options;
+  SpmvScalar        scalar;
+  SpmvFactorInfo    info;
+  int               is_factored;
+  int32_t           rows;
+  int64_t           spread; /* entries of all triangles, ... */
+  int64_t           placed; /* ... and of those that the analysis has placed */
+  SpmvFactorRows    factor;
+  SpmvTriangle      triangle[SPMV_TRIANGLES]; /* those that the kind does not use are all NULL */
+  int32_t          *col, *from;               /* [spread]: those of all triangles, one after the other */
+  void             *values;                   /* likewise */
+  void             *kept;                     /* [rows] of SOR */
+  double            top;                      /* on the host: SpmvFound.top of the last attempt that looked for it */
+  void             *turns;                    /* on the device: see factor_turns.cuh */
+  uint32_t         *flags;                    /* [rows] there */
+};
+
+typedef struct {
+  SpmvStatus (*reset)(SpmvFactorization *, SpmvExec *); /* after the arrays are allocated */
+  SpmvStatus (*attempt)(SpmvFactorization *, const void *values, const SpmvAttempt *, SpmvFound *, SpmvExec *);
+  SpmvStatus (*spread)(SpmvFactorization *, SpmvExec *);
+  SpmvStatus (*solve)(SpmvFactorization *, const SpmvTriangle *, const SpmvFactorStep *, SpmvExec *);
+} SpmvFactorSlots;
+
+extern const SpmvFactorSlots spmv_factor_host_slots, spmv_factor_device_slots;
+
+/* factor_analysis.c: fills everything but values, whose number is counted before the arrays are allocated */
+SpmvStatus spmv_factor_count(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
+SpmvStatus spmv_factor_analyse(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
+
+/* The triangle by which rows of the factor need each other */
+static inline const SpmvTriangle *spmv_factor_needs(const SpmvFactorization *f)
+{
+  return &f->triangle[f->options.kind == SPMV_FACTOR_ICC ? SPMV_UPPER_T : SPMV_LOWER];
+}
+
+SPMV_C_END

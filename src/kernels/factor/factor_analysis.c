@@ -1,0 +1,246 @@
+/* factor_analysis.c - from the pattern of a matrix to the rows of the factor and its triangles: levels, orders, and the
+   map from entries of the factor to entries of triangles. On the host, for both spaces. */
+#include "core/csr.h"
+#include "factor.h"
+#include <string.h>
+
+/* The rows of a triangle in natural order; row_ptr etc. are temporary arrays on the host */
+typedef struct {
+  int32_t *row_ptr, *col, *from;
+} Natural;
+
+typedef struct {
+  const int32_t *row_ptr, *col; /* of the matrix */
+  int32_t        rows, nnz;
+  int32_t       *diagonal;          /* [rows] */
+  int32_t       *level, *count;     /* [rows], [rows+2] */
+  int32_t       *row;               /* [rows]: the order */
+  Natural        lower, upper, one; /* of the factor, or of its transpose; and a triangle in its order */
+} Work;
+
+/* ---- sizes ---- */
+
+static SpmvStatus check_pattern(const SpmvPattern *p, SpmvExec *exec)
+{
+  if (p->index_type != SPMV_I32)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a factorization needs indices of 32 bits");
+  SPMV_TRY(spmv_pattern_check(p, exec));
+  if (p->rows != p->cols || p->nnz == INT32_MAX)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization of a matrix of %lld x %lld with %lld nonzeros",
+                     (long long)p->rows, (long long)p->cols, (long long)p->nnz);
+  return SPMV_SUCCESS;
+}
+
+/* The diagonal entry of a row, or -1 */
+static int32_t diagonal_of(const int32_t *row_ptr, const int32_t *col, int32_t row)
+{
+  int32_t low = row_ptr[row], high = row_ptr[row + 1];
+
+  SPMV_BISECT(low, high, middle, col[middle] < row);
+  return low < row_ptr[row + 1] && col[low] == row ? low : -1;
+}
+
+/* Sets rows, and the numbers of entries in info and spread */
+SpmvStatus spmv_factor_count(SpmvFactorization *f, const SpmvPattern *p, SpmvExec *exec)
+{
+  const int32_t *row_ptr = p->row_ptr;
+  int64_t        upper   = 0;
+
+  SPMV_TRY(check_pattern(p, exec));
+  for (int32_t i = 0; i < (int32_t)p->rows; i++) {
+    const int32_t at = diagonal_of(row_ptr, p->col, i);
+    if (at < 0)
+      return spmv_fail(exec, SPMV_ERR_MATRIX, "row %d has no diagonal entry: store it, even if it is zero", i);
+    upper += row_ptr[i + 1] - at - 1;
+  }
+  f->rows                 = (int32_t)p->rows;
+  f->info.rows            = p->rows;
+  f->info.nonzeros        = p->nnz;
+  f->info.factor_nonzeros = f->options.kind == SPMV_FACTOR_ICC ? p->rows + upper : p->nnz;
+  f->spread = f->options.kind == SPMV_FACTOR_ICC ? 2 * upper : (f->options.transposes ? 2 : 1) * (p->nnz - p->rows);
+  return SPMV_SUCCESS;
+}
+
+/* ---- triangles in natural order ---- */
+
+/* The entries of the matrix below or above the diagonal. only_upper: the factor has no lower triangle, and each of its
+   rows begins with the diagonal entry. */
+static void take_triangle(const Work *w, int is_upper, int only_upper, Natural *t)
+{
+  int32_t n = 0;
+
+  for (int32_t i = 0; i < w->rows; i++) {
+    const int32_t begin = is_upper ? w->diagonal[i] + 1 : w->row_ptr[i];
+    const int32_t end   = is_upper ? w->row_ptr[i + 1] : w->diagonal[i];
+
+    t->row_ptr[i] = n;
+    for (int32_t k = begin; k < end; k++, n++) {
+      t->col[n]  = w->col[k];
+      t->from[n] = only_upper ? n + i + 1 : k;
+    }
+  }
+  t->row_ptr[w->rows] = n;
+}
+
+static void transpose(const Work *w, const Natural *from, Natural *to)
+{
+  const SpmvPattern p = {.rows       = w->rows,
+                         .cols       = w->rows,
+                         .nnz        = from->row_ptr[w->rows],
+                         .index_type = SPMV_I32,
+                         .row_ptr    = from->row_ptr,
+                         .col        = from->col};
+
+  spmv_transpose_on_host(&p, to->row_ptr, to->col, SPMV_F64, NULL, to->from);
+  for (int64_t k = 0; k < p.nnz; k++) to->from[k] = from->from[to->from[k]];
+}
+
+/* ---- levels and order ---- */
+
+static void find_levels(Work *w, const Natural *t, int is_upper, int64_t *levels, int64_t *widest)
+{
+  *levels = *widest = 0;
+  memset(w->count, 0, ((size_t)w->rows + 2) * sizeof *w->count);
+  for (int32_t n = 0; n < w->rows; n++) {
+    const int32_t i     = is_upper ? w->rows - 1 - n : n;
+    int32_t       level = 0;
+
+    for (int32_t k = t->row_ptr[i]; k < t->row_ptr[i + 1]; k++)
+      if (w->level[t->col[k]] >= level) level = w->level[t->col[k]] + 1;
+    w->level[i] = level;
+    if (level >= *levels) *levels = level + 1;
+    if (++w->count[level] > *widest) *widest = w->count[level];
+  }
+}
+
+/* Sets w->row, after find_levels() */
+static void order_rows(Work *w, int is_upper, int by_level)
+{
+  int32_t before = 0;
+
+  for (int32_t n = 0; n < w->rows && !by_level; n++) w->row[n] = is_upper ? w->rows - 1 - n : n;
+  if (!by_level) return;
+  for (int32_t l = 0; l < w->rows; l++) {
+    const int32_t here = w->count[l];
+    w->count[l]        = before;
+    before += here;
+  }
+  for (int32_t i = 0; i < w->rows; i++) w->row[w->count[w->level[i]]++] = i;
+}
+
+static SpmvStatus put(const SpmvFactorization *f, int32_t *to, const int32_t *from, int64_t count, SpmvExec *exec)
+{
+  return count > 0 ? spmv_copy(to, f->object.space, from, SPMV_HOST, count * 4, exec) : SPMV_SUCCESS;
+}
+
+/* Stores a triangle in the order of its levels, or of its rows */
+static SpmvStatus put_triangle(SpmvFactorization *f, Work *w, int which, const Natural *t, SpmvExec *exec)
+{
+  SpmvTriangle *to       = &f->triangle[which];
+  const int     is_upper = which == SPMV_UPPER || which == SPMV_LOWER_T;
+  const int64_t entries  = t->row_ptr[w->rows];
+  int64_t       levels, widest;
+
+  to->col    = f->col + f->placed;
+  to->from   = f->from + f->placed;
+  to->values = (char *)f->values + f->placed * spmv_scalar_bytes(f->scalar);
+  f->placed += entries;
+
+  find_levels(w, t, is_upper, &levels, &widest);
+  const int by_level = f->options.order == SPMV_FACTOR_ORDER_LEVELS ||
+                       (f->options.order == SPMV_FACTOR_ORDER_AUTO && f->object.space == SPMV_DEVICE &&
+                        f->rows >= SPMV_FACTOR_LEVEL_ROWS * levels);
+  order_rows(w, is_upper, by_level);
+  if (which == SPMV_UPPER || to == spmv_factor_needs(f)) { /* not those of transposes */
+    f->info.levels[is_upper]   = levels;
+    f->info.widest[is_upper]   = widest;
+    f->info.by_level[is_upper] = by_level;
+  }
+  w->one.row_ptr[0] = 0;
+  for (int32_t n = 0; n < w->rows; n++) {
+    const int32_t begin = t->row_ptr[w->row[n]], count = t->row_ptr[w->row[n] + 1] - begin, at = w->one.row_ptr[n];
+
+    memcpy(w->one.col + at, t->col + begin, (size_t)count * sizeof *t->col);
+    memcpy(w->one.from + at, t->from + begin, (size_t)count * sizeof *t->from);
+    w->one.row_ptr[n + 1] = at + count;
+  }
+  SPMV_TRY(put(f, to->row, w->row, w->rows, exec));
+  SPMV_TRY(put(f, to->row_ptr, w->one.row_ptr, (int64_t)w->rows + 1, exec));
+  SPMV_TRY(put(f, to->col, w->one.col, entries, exec));
+  return put(f, to->from, w->one.from, entries, exec);
+}
+
+/* ---- the factor by rows ---- */
+
+static SpmvStatus put_factor(SpmvFactorization *f, const Work *w, SpmvExec *exec)
+{
+  const SpmvFactorRows *to = &f->factor;
+
+  SPMV_TRY(put(f, to->row_ptr, w->row_ptr, (int64_t)w->rows + 1, exec));
+  SPMV_TRY(put(f, to->col, w->col, w->nnz, exec));
+  return put(f, to->diagonal, w->diagonal, w->rows, exec);
+}
+
+/* ICC: the diagonal and the upper triangle, and where they are in A */
+static SpmvStatus put_upper_factor(SpmvFactorization *f, const Work *w, SpmvExec *exec)
+{
+  const SpmvFactorRows *to = &f->factor;
+  Natural               t  = w->one;
+  int32_t               n  = 0;
+
+  for (int32_t i = 0; i < w->rows; i++) {
+    t.row_ptr[i] = n;
+    for (int32_t k = w->diagonal[i]; k < w->row_ptr[i + 1]; k++, n++) {
+      t.col[n]  = w->col[k];
+      t.from[n] = k;
+    }
+  }
+  t.row_ptr[w->rows] = n;
+  SPMV_TRY(put(f, to->row_ptr, t.row_ptr, (int64_t)w->rows + 1, exec));
+  SPMV_TRY(put(f, to->diagonal, t.row_ptr, w->rows, exec));
+  SPMV_TRY(put(f, to->a_row_ptr, w->row_ptr, (int64_t)w->rows + 1, exec));
+  SPMV_TRY(put(f, to->col, t.col, n, exec));
+  return put(f, to->source, t.from, n, exec);
+}
+
+static SpmvStatus fill(SpmvFactorization *f, Work *w, SpmvExec *exec)
+{
+  const int is_icc = f->options.kind == SPMV_FACTOR_ICC;
+
+  for (int32_t i = 0; i < w->rows; i++) w->diagonal[i] = diagonal_of(w->row_ptr, w->col, i);
+  SPMV_TRY(is_icc ? put_upper_factor(f, w, exec) : put_factor(f, w, exec));
+  take_triangle(w, 1, is_icc, &w->upper);
+  SPMV_TRY(put_triangle(f, w, SPMV_UPPER, &w->upper, exec));
+  if (!is_icc) {
+    take_triangle(w, 0, 0, &w->lower);
+    SPMV_TRY(put_triangle(f, w, SPMV_LOWER, &w->lower, exec));
+  }
+  if (!is_icc && !f->options.transposes) return SPMV_SUCCESS;
+  if (!is_icc) { /* first L^T, which takes the place of U, from the lower triangle */
+    transpose(w, &w->lower, &w->upper);
+    SPMV_TRY(put_triangle(f, w, SPMV_LOWER_T, &w->upper, exec));
+    take_triangle(w, 1, 0, &w->upper);
+  }
+  transpose(w, &w->upper, &w->lower);
+  return put_triangle(f, w, SPMV_UPPER_T, &w->lower, exec);
+}
+
+SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, SpmvExec *exec)
+{
+  const int64_t rows = 4 * (p->rows + 2), most = 4 * (p->nnz + 1);
+  const int64_t bytes[] = {rows, rows, rows, rows, rows, most, most, rows, most, most, rows, most, most};
+  Work          w       = {.row_ptr = p->row_ptr, .col = p->col, .rows = f->rows, .nnz = (int32_t)p->nnz};
+  void **const  array[] = {(void **)&w.diagonal,   (void **)&w.level,         (void **)&w.count,
+                           (void **)&w.row,        (void **)&w.lower.row_ptr, (void **)&w.lower.col,
+                           (void **)&w.lower.from, (void **)&w.upper.row_ptr, (void **)&w.upper.col,
+                           (void **)&w.upper.from, (void **)&w.one.row_ptr,   (void **)&w.one.col,
+                           (void **)&w.one.from};
+  void         *block;
+
+  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_HOST, 13, bytes, "analysis of a factorization", array, &block));
+  SpmvStatus status = fill(f, &w, exec);
+  if (f->object.space == SPMV_DEVICE && !status)
+    status = spmv_stream_wait(exec); /* the copies may be from pinned memory */
+  spmv_exec_free(exec, SPMV_HOST, block);
+  return status;
+}

@@ -1,0 +1,47 @@
+/* factor_host.c - factorizations and solves on the host: the reference for the device. It is compiled without fused
+   additions, so that both have the same bits. */
+#include "core/csr.h"
+#include "factor.h"
+
+#define SPMV_ROW         static
+#define SPMV_LANE        0
+#define SPMV_LANES       1
+#define SPMV_WAITS       int
+#define SPMV_MEET()      (void)0
+#define SPMV_AWAIT(row)  (void)waits
+#define SPMV_FRESH(p)    (*(p))
+#define SPMV_TIMES(a, b) ((a) * (b))
+
+#define SPMV_BODY "factor/factor_host.inc"
+#define SPMV_SCALAR_ONLY
+#include "core/instantiate.h"
+
+static SpmvStatus reset(SpmvFactorization *f, SpmvExec *exec)
+{
+  (void)f, (void)exec;
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus attempt(SpmvFactorization *f, const void *values, const SpmvAttempt *a, SpmvFound *found,
+                          SpmvExec *exec)
+{
+  (void)exec;
+  SPMV_SELECT_SCALAR(attempt, f->scalar)(f, values, a, found);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus spread(SpmvFactorization *f, SpmvExec *exec)
+{
+  (void)exec;
+  SPMV_SELECT_SCALAR(spread, f->scalar)(f);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvFactorStep *step, SpmvExec *exec)
+{
+  (void)exec;
+  SPMV_SELECT_SCALAR(solve, f->scalar)(f, t, step);
+  return SPMV_SUCCESS;
+}
+
+const SpmvFactorSlots spmv_factor_host_slots = {reset, attempt, spread, solve};
