@@ -2,6 +2,7 @@
 #include "aggregate/aggregate_test.h"
 #include "coo/coo_test.h"
 #include "cycle/cycle_test.h"
+#include "factor/factor_test.h"
 #include "gmres/gmres_test.h"
 #include "spgemm/spgemm_test.h"
 #include "unit.h"
@@ -377,6 +378,45 @@ static Counts spgemm_pattern_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB,
 static Counts spgemm_pattern_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, 0); }
 static Counts spgemm_values_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB, 1); }
 static Counts spgemm_values_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, 1); }
+
+/* The creation (-2), a factorization (-1), or an action */
+static Counts factor_counts(SpmvFactorKind kind, int what, int zero_guess, double diagonal)
+{
+  const double      dense[] = {diagonal, 2, 2, 3};
+  FactorMatrix      m       = factor_of_dense(2, dense);
+  SpmvFactorOptions o;
+  FactorLife        l;
+
+  spmv_factor_options_init(&o);
+  o.kind         = kind;
+  o.transposes   = 1;
+  o.shift        = SPMV_SHIFT_NONZERO;
+  o.shift_amount = o.zero_pivot = 0.25;
+  factor_open(&l, SPMV_DEVICE, NULL, &m, SPMV_F64);
+  factor_set(&l, m.value, m.value, m.value);
+  (void)counted();
+  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+  Counts c = counted();
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+  if (what >= -1) c = counted();
+  if (what >= 0) {
+    UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)what, 1, zero_guess));
+    c = counted();
+  }
+  factor_close(&l);
+  factor_matrix_free(&m);
+  return c;
+}
+
+static Counts factor_creation(void) { return factor_counts(SPMV_FACTOR_ILU, -2, 0, 3); }
+static Counts factor_values(void) { return factor_counts(SPMV_FACTOR_ILU, -1, 0, 3); }
+static Counts factor_values_with_shift(void) { return factor_counts(SPMV_FACTOR_ILU, -1, 0, 0); }
+static Counts factor_solve(void) { return factor_counts(SPMV_FACTOR_ICC, FACTOR_SOLVE, 0, 3); }
+static Counts factor_solve_transposed(void) { return factor_counts(SPMV_FACTOR_ILU, FACTOR_SOLVE_T, 0, 3); }
+static Counts factor_sweep(void) { return factor_counts(SPMV_FACTOR_SOR, FACTOR_BACKWARD, 1, 3); }
+static Counts factor_sweep_from_guess(void) { return factor_counts(SPMV_FACTOR_SOR, FACTOR_FORWARD, 0, 3); }
+static Counts factor_symmetric_sweep(void) { return factor_counts(SPMV_FACTOR_SOR, FACTOR_SYMMETRIC, 1, 3); }
+static Counts factor_symmetric_sweep_from_guess(void) { return factor_counts(SPMV_FACTOR_SOR, FACTOR_SYMMETRIC, 0, 3); }
 
 /* ---- the table ---- */
 

@@ -1,0 +1,367 @@
+/* Tests of incomplete factorizations and sweeps: against dense loops, the device against the host bit by bit, new values,
+   numbers that are none, graphs. */
+#include "factor_test.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef SPMV_HAVE_CUDA
+  #include <cuda_runtime_api.h>
+#endif
+
+static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
+
+static SpmvFactorOptions options_of(SpmvFactorKind kind)
+{
+  SpmvFactorOptions o;
+
+  spmv_factor_options_init(&o);
+  o.kind       = kind;
+  o.transposes = 1;
+  return o;
+}
+
+/* ---- against dense loops ---- */
+
+/* Gaussian elimination that changes only entries of the pattern; L and U are in one array */
+static double *dense_factor(const FactorMatrix *m)
+{
+  const int32_t n     = m->n;
+  double       *a     = calloc((size_t)n * (size_t)n + 1, sizeof *a);
+  char         *there = calloc((size_t)n * (size_t)n + 1, 1);
+
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = m->row_ptr[i]; k < m->row_ptr[i + 1]; k++) {
+      a[i * n + m->col[k]]     = m->value[k];
+      there[i * n + m->col[k]] = 1;
+    }
+  for (int32_t k = 0; k < n; k++)
+    for (int32_t i = k + 1; i < n; i++) {
+      if (!there[i * n + k]) continue;
+      a[i * n + k] /= a[k * n + k];
+      for (int32_t j = k + 1; j < n; j++)
+        if (there[i * n + j]) a[i * n + j] -= a[i * n + k] * a[k * n + j];
+    }
+  free(there);
+  return a;
+}
+
+/* y = L U x, or y = U^T L^T x */
+static double *dense_product(const double *lu, int32_t n, int transposed, const double *x)
+{
+  double *u = calloc((size_t)n + 1, sizeof *u), *y = calloc((size_t)n + 1, sizeof *y);
+
+  for (int32_t i = 0; i < n; i++) {
+    if (transposed)
+      for (int32_t j = i; j < n; j++) u[i] += (j == i ? 1 : lu[j * n + i]) * x[j];
+    else
+      for (int32_t j = i; j < n; j++) u[i] += lu[i * n + j] * x[j];
+  }
+  for (int32_t i = 0; i < n; i++) {
+    if (transposed)
+      for (int32_t j = 0; j <= i; j++) y[i] += lu[j * n + i] * u[j];
+    else
+      for (int32_t j = 0; j <= i; j++) y[i] += (j == i ? 1 : lu[i * n + j]) * u[j];
+  }
+  free(u);
+  return y;
+}
+
+static void compare(const double *expected, const double *got, int32_t n, double bound, int line)
+{
+  double scale = 0, error = 0;
+
+  for (int32_t i = 0; i < n; i++) {
+    scale = fmax(scale, fabs(expected[i]));
+    error = fmax(error, isfinite(got[i]) ? fabs(expected[i] - got[i]) : INFINITY);
+  }
+  unit_check(error <= bound * scale, "factor_test.c", line, "the numbers differ from those of dense loops");
+}
+
+UNIT_TEST(solves_are_those_of_dense_factors)
+{
+  for (int number = 0; number < FACTOR_SHAPES + 12; number++)
+    for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_ICC; kind++) {
+      FactorMatrix            m  = factor_matrix(number, kind == SPMV_FACTOR_ICC);
+      double                 *lu = dense_factor(&m), *b = factor_numbers(m.n, 5);
+      const SpmvFactorOptions o = options_of((SpmvFactorKind)kind);
+      FactorLife              l;
+
+      factor_open(&l, SPMV_HOST, NULL, &m, SPMV_F64);
+      factor_set(&l, m.value, b, NULL);
+      UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+      for (int transposed = 0; transposed < 2; transposed++) {
+        UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)transposed, 1, 1));
+        double *x = factor_x(&l), *again = dense_product(lu, m.n, transposed, x);
+        compare(b, again, m.n, 1e-13, __LINE__);
+        free(x);
+        free(again);
+      }
+      factor_close(&l);
+      free(lu);
+      free(b);
+      factor_matrix_free(&m);
+    }
+}
+
+static void dense_sweep(const FactorMatrix *m, int descending, double omega, const double *b, double *x)
+{
+  for (int32_t r = 0; r < m->n; r++) {
+    const int32_t i   = descending ? m->n - 1 - r : r;
+    double        sum = b[i], diagonal = 0;
+
+    for (int32_t k = m->row_ptr[i]; k < m->row_ptr[i + 1]; k++)
+      if (m->col[k] == i) diagonal = m->value[k];
+      else sum -= m->value[k] * x[m->col[k]];
+    x[i] = (1 - omega) * x[i] + omega * sum / diagonal;
+  }
+}
+
+UNIT_TEST(sweeps_are_those_of_plain_loops)
+{
+  const SpmvFactorOptions o = options_of(SPMV_FACTOR_SOR);
+
+  for (int number = 0; number < FACTOR_SHAPES + 4; number++)
+    for (int way = 0; way < 12; way++) {
+      const int    zero = way & 1, action = FACTOR_FORWARD + way / 4;
+      const double omega = way & 2 ? 1.3 : 1;
+      FactorMatrix m     = factor_matrix(number, 0);
+      double      *b = factor_numbers(m.n, 5), *start = factor_numbers(m.n, zero ? 0 : 9);
+      FactorLife   l;
+
+      factor_open(&l, SPMV_HOST, NULL, &m, SPMV_F64);
+      factor_set(&l, m.value, b, start);
+      if (zero) memset(start, 0, (size_t)m.n * sizeof *start);
+      UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+      UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)action, omega, zero));
+      if (action != FACTOR_BACKWARD) dense_sweep(&m, 0, omega, b, start);
+      if (action != FACTOR_FORWARD) dense_sweep(&m, 1, omega, b, start);
+      double *x = factor_x(&l);
+      compare(start, x, m.n, 1e-14, __LINE__);
+      free(x);
+      factor_close(&l);
+      free(b);
+      free(start);
+      factor_matrix_free(&m);
+    }
+}
+
+/* ---- the device against the host ---- */
+
+/* Equal bits; NaN equals NaN, whose bits differ between processors */
+static int same(const double *a, const double *b, int32_t n)
+{
+  for (int32_t i = 0; i < n; i++)
+    if (!(isnan(a[i]) && isnan(b[i])) && memcmp(&a[i], &b[i], sizeof *a)) return 0;
+  return 1;
+}
+
+/* x after each action, one after the other */
+static double *results_of(const FactorMatrix *m, const SpmvFactorOptions *o, SpmvScalar scalar, SpmvSpace space,
+                          const double *values, const double *b, int n_actions)
+{
+  double    *all = calloc((size_t)(m->n * n_actions) + 1, sizeof *all);
+  FactorLife l;
+
+  factor_open(&l, space, NULL, m, scalar);
+  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, m, o));
+  factor_set(&l, values, b, b);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+  for (int i = 0; i < n_actions; i++) {
+    const int    is_sor = o->kind == SPMV_FACTOR_SOR;
+    FactorAction action = is_sor ? (FactorAction)(FACTOR_FORWARD + i % 3) : (FactorAction)(i % 2);
+    UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, action, i % 2 ? 1.2 : 1, i < 3));
+    double *x = factor_x(&l);
+    memcpy(all + i * m->n, x, (size_t)m->n * sizeof *x);
+    free(x);
+  }
+  factor_close(&l);
+  return all;
+}
+
+static void check_spaces(int number, SpmvFactorKind kind, SpmvFactorOrder order, SpmvScalar scalar)
+{
+  const int         actions = kind == SPMV_FACTOR_SOR ? 6 : 2;
+  FactorMatrix      m       = factor_matrix(number, kind == SPMV_FACTOR_ICC);
+  double           *b       = factor_numbers(m.n, 11);
+  SpmvFactorOptions o       = options_of(kind);
+  double           *host    = results_of(&m, &o, scalar, SPMV_HOST, m.value, b, actions);
+
+  o.order        = order;
+  double *device = results_of(&m, &o, scalar, SPMV_DEVICE, m.value, b, actions);
+  UNIT_CHECK(same(host, device, m.n * actions));
+  free(host);
+  free(device);
+  free(b);
+  factor_matrix_free(&m);
+}
+
+UNIT_TEST(the_device_has_the_bits_of_the_host)
+{
+  if (spmv_device_count(NULL) == 0) return;
+  for (int number = 0; number < FACTOR_SHAPES + 16; number++)
+    for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_SOR; kind++)
+      for (int order = SPMV_FACTOR_ORDER_NATURAL; order <= SPMV_FACTOR_ORDER_LEVELS; order++)
+        check_spaces(number, (SpmvFactorKind)kind, (SpmvFactorOrder)order, (number + order) % 2 ? SPMV_F64 : SPMV_F32);
+}
+
+/* ---- levels ---- */
+
+static SpmvFactorInfo info_of(int number, SpmvFactorKind kind, SpmvSpace space)
+{
+  FactorMatrix            m = factor_matrix(number, 0);
+  const SpmvFactorOptions o = options_of(kind);
+  SpmvFactorInfo          info;
+  FactorLife              l;
+
+  factor_open(&l, space, NULL, &m, SPMV_F64);
+  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+  spmv_factor_info(l.f, &info);
+  UNIT_CHECK(info.rows == m.n && info.nonzeros == m.row_ptr[m.n] && info.bytes > 0 && info.zero_row == -1);
+  factor_close(&l);
+  factor_matrix_free(&m);
+  return info;
+}
+
+UNIT_TEST(levels_are_those_of_the_pattern)
+{
+  for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_SOR; kind++) {
+    SpmvFactorInfo i = info_of(3, (SpmvFactorKind)kind, SPMV_HOST);
+    UNIT_CHECK(i.levels[0] == 300 && i.levels[1] == 300 && i.widest[0] == 1 && i.widest[1] == 1);
+    i = info_of(2, (SpmvFactorKind)kind, SPMV_HOST);
+    UNIT_CHECK(i.levels[0] == 1 && i.levels[1] == 1 && i.widest[0] == 300 && i.widest[1] == 300);
+    i = info_of(6, (SpmvFactorKind)kind, (SpmvSpace)last_space());
+    UNIT_CHECK(i.levels[0] == 33 && i.levels[1] == 33 && i.widest[0] == 17 && i.widest[1] == 17);
+    UNIT_CHECK(!i.by_level[0] && !i.by_level[1]);
+    UNIT_EQUAL(kind == SPMV_FACTOR_ICC ? 289 + 2 * 17 * 16 : 289 + 4 * 17 * 16, i.factor_nonzeros);
+  }
+}
+
+/* A diagonal matrix of 1024 rows has one level, which is wide enough for the order by levels; one row less is not */
+UNIT_TEST(wide_levels_are_solved_level_by_level)
+{
+  for (int32_t n = SPMV_FACTOR_LEVEL_ROWS - 1; n <= SPMV_FACTOR_LEVEL_ROWS && last_space() == SPMV_DEVICE; n++) {
+    int32_t           *pointers = calloc((size_t)n + 1, sizeof *pointers);
+    const SpmvPattern  p        = {n, n, n, SPMV_I32, SPMV_HOST, pointers, pointers};
+    SpmvFactorOptions  o        = options_of(SPMV_FACTOR_ILU);
+    SpmvFactorization *f;
+    SpmvFactorInfo     info;
+    SpmvExec           exec;
+
+    for (int32_t i = 0; i <= n; i++) pointers[i] = i;
+    spmv_exec_init(&exec, SPMV_DEVICE);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_create(&p, SPMV_F64, &o, &exec, &f));
+    spmv_factor_info(f, &info);
+    UNIT_EQUAL(n == SPMV_FACTOR_LEVEL_ROWS, info.by_level[0] && info.by_level[1]);
+    spmv_factor_destroy(&f);
+    free(pointers);
+  }
+}
+
+/* ---- new values, in place, numbers that are none ---- */
+
+UNIT_TEST(new_values_need_no_analysis)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++)
+    for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_ICC; kind++) {
+      FactorMatrix            m = factor_matrix(9, kind == SPMV_FACTOR_ICC);
+      const SpmvFactorOptions o = options_of((SpmvFactorKind)kind);
+      double                 *b = factor_numbers(m.n, 2), *other = calloc((size_t)m.row_ptr[m.n], sizeof *other);
+      FactorLife              l;
+      SpmvFactorInfo          info;
+
+      for (int32_t k = 0; k < m.row_ptr[m.n]; k++) other[k] = 3 * m.value[k];
+      factor_open(&l, (SpmvSpace)space, NULL, &m, SPMV_F64);
+      UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+      factor_set(&l, other, b, NULL);
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+      factor_set(&l, m.value, NULL, b);
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_solve(l.f, 0, l.x, l.x, &l.exec)); /* in place */
+      double *x = factor_x(&l), *fresh = results_of(&m, &o, SPMV_F64, (SpmvSpace)space, m.value, b, 1);
+      UNIT_CHECK(same(x, fresh, m.n));
+      spmv_factor_info(l.f, &info);
+      UNIT_CHECK(info.factorizations == 2 && info.solves == 1 && info.sweeps == 0);
+      factor_close(&l);
+      free(x);
+      free(fresh);
+      free(b);
+      free(other);
+      factor_matrix_free(&m);
+    }
+}
+
+/* A right-hand side of 0xFF bytes, single NaN in it, and NaN and infinities in the matrix: the device ends, with NaN where
+   the host has it */
+UNIT_TEST(numbers_that_are_none_go_through)
+{
+  for (int way = 0; way < 9 && last_space() == SPMV_DEVICE; way++) {
+    const SpmvFactorKind    kind = (SpmvFactorKind)(way % 3);
+    FactorMatrix            m    = factor_matrix(6, kind == SPMV_FACTOR_ICC);
+    const SpmvFactorOptions o    = options_of(kind);
+    double                 *b    = factor_numbers(m.n, 4);
+
+    if (way < 3) memset(b, 0xff, (size_t)m.n * sizeof *b);
+    else if (way < 6) b[100] = NAN;
+    else m.value[m.row_ptr[51] - 1] = way == 7 ? INFINITY : NAN; /* above the diagonal, which IC reads */
+    double *host   = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 3);
+    double *device = results_of(&m, &o, SPMV_F64, SPMV_DEVICE, m.value, b, 3);
+    UNIT_CHECK(same(host, device, 3 * m.n));
+    int32_t none = 0;
+    for (int32_t i = 0; i < 3 * m.n; i++) none += isnan(host[i]) != 0;
+    UNIT_CHECK(none > 0);
+    free(host);
+    free(device);
+    free(b);
+    factor_matrix_free(&m);
+  }
+}
+
+/* ---- graphs ---- */
+
+#ifdef SPMV_HAVE_CUDA
+/* The graph of a solve is launched twice, between other solves, with another right-hand side each time */
+UNIT_TEST(solves_and_sweeps_can_be_captured)
+{
+  for (int action = FACTOR_SOLVE; action <= FACTOR_SYMMETRIC && last_space() == SPMV_DEVICE; action++) {
+    const SpmvFactorOptions o = options_of(action < FACTOR_FORWARD ? SPMV_FACTOR_ILU : SPMV_FACTOR_SOR);
+    FactorMatrix            m = factor_matrix(6, 0);
+    cudaGraph_t             graph;
+    cudaGraphExec_t         run;
+    FactorLife              l;
+
+    factor_open(&l, SPMV_DEVICE, NULL, &m, SPMV_F64);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_create(&l.exec, &l.exec.stream));
+    UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+    factor_set(&l, m.value, NULL, NULL);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+    UNIT_EQUAL(cudaSuccess, cudaStreamBeginCapture(l.exec.stream, cudaStreamCaptureModeGlobal));
+    UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)action, 1.1, 1));
+    UNIT_EQUAL(cudaSuccess, cudaStreamEndCapture(l.exec.stream, &graph));
+    UNIT_EQUAL(cudaSuccess, cudaGraphInstantiate(&run, graph, 0));
+    for (uint32_t turn = 0; turn < 3; turn++) {
+      double *b = factor_numbers(m.n, turn);
+      factor_set(&l, NULL, b, b);
+      UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)action, 1.1, 1));
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&l.exec));
+      double *plain = factor_x(&l);
+      factor_set(&l, NULL, b, b);
+      UNIT_EQUAL(cudaSuccess, cudaGraphLaunch(run, l.exec.stream));
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&l.exec));
+      double *by_graph = factor_x(&l);
+      UNIT_CHECK(same(plain, by_graph, m.n));
+      free(plain);
+      free(by_graph);
+      free(b);
+    }
+    UNIT_EQUAL(cudaSuccess, cudaGraphExecDestroy(run));
+    UNIT_EQUAL(cudaSuccess, cudaGraphDestroy(graph));
+    void *stream = l.exec.stream;
+    factor_close(&l);
+    spmv_stream_destroy(stream);
+    factor_matrix_free(&m);
+  }
+}
+#endif
