@@ -56,7 +56,7 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
                                    S * f->spread,
                            is_sor ? S * n : 0,
                            on_device ? SPMV_TURNS_BYTES : 0,
-                           on_device ? rows : 0};
+                           on_device ? 2 * S * n : 0};
   void          **array[ARRAYS] = {(void **)&r->row_ptr,
                                    (void **)&r->col,
                                    (void **)&r->diagonal,
@@ -69,7 +69,7 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
                                    &f->values,
                                    &f->kept,
                                    &f->turns,
-                                   (void **)&f->flags};
+                                   (void **)&f->mail};
 
   for (int t = 0; t < SPMV_TRIANGLES; t++) {
     const int at  = FIXED_ARRAYS + 2 * t;

@@ -89,7 +89,7 @@ struct SpmvFactorization {
   void             *kept;                     /* [rows] of SOR */
   double            top;                      /* on the host: SpmvFound.top of the last attempt that looked for it */
   void             *turns;                    /* on the device: see factor_turns.cuh */
-  uint32_t         *flags;                    /* [rows] there */
+  uint64_t         *mail;                     /* [rows][scalar bytes / 4] there */
 };
 
 typedef struct {

@@ -6,9 +6,9 @@
 #define SPMV_ROW         static
 #define SPMV_LANE        0
 #define SPMV_LANES       1
-#define SPMV_WAITS       int
+#define SPMV_WAITS       const SPMV_SCALAR * /* the inverses */
 #define SPMV_MEET()      (void)0
-#define SPMV_AWAIT(row)  (void)waits
+#define SPMV_AWAIT(row)  waits[row]
 #define SPMV_FRESH(p)    (*(p))
 #define SPMV_TIMES(a, b) ((a) * (b))
 
