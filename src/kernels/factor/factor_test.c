@@ -21,6 +21,32 @@ static SpmvFactorOptions options_of(SpmvFactorKind kind)
   return o;
 }
 
+static const double omegas[] = {1, 1.3};
+
+/* x after each action, one after the other: solves, plain and transposed; or sweeps in each direction, first from a zero
+   guess, then from the x before */
+static double *results_of(const FactorMatrix *m, const SpmvFactorOptions *o, SpmvScalar scalar, SpmvSpace space,
+                          const double *values, const double *b, int actions)
+{
+  double    *all = calloc((size_t)(m->n * actions) + 1, sizeof *all);
+  FactorLife l;
+
+  factor_open(&l, space, NULL, m, scalar);
+  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, m, o));
+  factor_set(&l, values, b, b);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+  for (int i = 0; i < actions; i++) {
+    const FactorAction action =
+        o->kind == SPMV_FACTOR_SOR ? (FactorAction)(FACTOR_FORWARD + i % 3) : (FactorAction)(i % 2);
+    UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, action, omegas[i % 2], i < 3));
+    double *x = factor_x(&l);
+    memcpy(all + i * m->n, x, (size_t)m->n * sizeof *x);
+    free(x);
+  }
+  factor_close(&l);
+  return all;
+}
+
 /* ---- against dense loops ---- */
 
 /* Gaussian elimination that changes only entries of the pattern; L and U are in one array */
@@ -85,20 +111,14 @@ UNIT_TEST(solves_are_those_of_dense_factors)
       FactorMatrix            m  = factor_matrix(number, kind == SPMV_FACTOR_ICC);
       double                 *lu = dense_factor(&m), *b = factor_numbers(m.n, 5);
       const SpmvFactorOptions o = options_of((SpmvFactorKind)kind);
-      FactorLife              l;
+      double                 *x = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
 
-      factor_open(&l, SPMV_HOST, NULL, &m, SPMV_F64);
-      factor_set(&l, m.value, b, NULL);
-      UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
-      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
       for (int transposed = 0; transposed < 2; transposed++) {
-        UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)transposed, 1, 1));
-        double *x = factor_x(&l), *again = dense_product(lu, m.n, transposed, x);
+        double *again = dense_product(lu, m.n, transposed, x + transposed * m.n);
         compare(b, again, m.n, 1e-13, __LINE__);
-        free(x);
         free(again);
       }
-      factor_close(&l);
+      free(x);
       free(lu);
       free(b);
       factor_matrix_free(&m);
@@ -122,30 +142,22 @@ UNIT_TEST(sweeps_are_those_of_plain_loops)
 {
   const SpmvFactorOptions o = options_of(SPMV_FACTOR_SOR);
 
-  for (int number = 0; number < FACTOR_SHAPES + 4; number++)
-    for (int way = 0; way < 12; way++) {
-      const int    zero = way & 1, action = FACTOR_FORWARD + way / 4;
-      const double omega = way & 2 ? 1.3 : 1;
-      FactorMatrix m     = factor_matrix(number, 0);
-      double      *b = factor_numbers(m.n, 5), *start = factor_numbers(m.n, zero ? 0 : 9);
-      FactorLife   l;
+  for (int number = 0; number < FACTOR_SHAPES + 4; number++) {
+    FactorMatrix m = factor_matrix(number, 0);
+    double      *b = factor_numbers(m.n, 5), *x = factor_numbers(m.n, 6);
+    double      *all = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 6);
 
-      factor_open(&l, SPMV_HOST, NULL, &m, SPMV_F64);
-      factor_set(&l, m.value, b, start);
-      if (zero) memset(start, 0, (size_t)m.n * sizeof *start);
-      UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
-      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
-      UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)action, omega, zero));
-      if (action != FACTOR_BACKWARD) dense_sweep(&m, 0, omega, b, start);
-      if (action != FACTOR_FORWARD) dense_sweep(&m, 1, omega, b, start);
-      double *x = factor_x(&l);
-      compare(start, x, m.n, 1e-14, __LINE__);
-      free(x);
-      factor_close(&l);
-      free(b);
-      free(start);
-      factor_matrix_free(&m);
+    for (int i = 0; i < 6; i++) {
+      if (i < 3) memset(x, 0, (size_t)m.n * sizeof *x);
+      if (i % 3 != 1) dense_sweep(&m, 0, omegas[i % 2], b, x);
+      if (i % 3 != 0) dense_sweep(&m, 1, omegas[i % 2], b, x);
+      compare(x, all + i * m.n, m.n, 1e-14, __LINE__);
     }
+    free(all);
+    free(b);
+    free(x);
+    factor_matrix_free(&m);
+  }
 }
 
 /* ---- the device against the host ---- */
@@ -156,29 +168,6 @@ static int same(const double *a, const double *b, int32_t n)
   for (int32_t i = 0; i < n; i++)
     if (!(isnan(a[i]) && isnan(b[i])) && memcmp(&a[i], &b[i], sizeof *a)) return 0;
   return 1;
-}
-
-/* x after each action, one after the other */
-static double *results_of(const FactorMatrix *m, const SpmvFactorOptions *o, SpmvScalar scalar, SpmvSpace space,
-                          const double *values, const double *b, int n_actions)
-{
-  double    *all = calloc((size_t)(m->n * n_actions) + 1, sizeof *all);
-  FactorLife l;
-
-  factor_open(&l, space, NULL, m, scalar);
-  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, m, o));
-  factor_set(&l, values, b, b);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
-  for (int i = 0; i < n_actions; i++) {
-    const int    is_sor = o->kind == SPMV_FACTOR_SOR;
-    FactorAction action = is_sor ? (FactorAction)(FACTOR_FORWARD + i % 3) : (FactorAction)(i % 2);
-    UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, action, i % 2 ? 1.2 : 1, i < 3));
-    double *x = factor_x(&l);
-    memcpy(all + i * m->n, x, (size_t)m->n * sizeof *x);
-    free(x);
-  }
-  factor_close(&l);
-  return all;
 }
 
 static void check_spaces(int number, SpmvFactorKind kind, SpmvFactorOrder order, SpmvScalar scalar)
