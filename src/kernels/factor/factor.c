@@ -33,50 +33,48 @@ static SpmvStatus check_options(const SpmvPattern *p, SpmvScalar scalar, const S
   return spmv_check_space("a factorization", exec);
 }
 
-enum { FIXED_ARRAYS = 13, ARRAYS = FIXED_ARRAYS + 2 * SPMV_TRIANGLES };
-
 /* One block for all arrays */
 static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
 {
-  const int       is_icc = f->options.kind == SPMV_FACTOR_ICC, transposes = is_icc || f->options.transposes;
-  const int       is_sor = f->options.kind == SPMV_FACTOR_SOR, on_device = f->object.space == SPMV_DEVICE;
-  const int       used[SPMV_TRIANGLES] = {!is_icc, 1, transposes, transposes && !is_icc};
-  const int64_t   S = spmv_scalar_bytes(f->scalar), rows = 4 * (int64_t)f->rows, entries = f->info.factor_nonzeros;
-  const int64_t   n             = f->rows;
-  SpmvFactorRows *r             = &f->factor;
-  int64_t         bytes[ARRAYS] = {rows + 4,
-                                   4 * entries,
-                                   rows,
-                           is_icc ? 4 * entries : 0,
-                           is_icc ? rows + 4 : 0,
-                                   S * entries,
-                                   S * n,
-                                   4 * f->spread,
-                                   4 * f->spread,
-                                   S * f->spread,
-                           is_sor ? S * n : 0,
-                           on_device ? SPMV_TURNS_BYTES : 0,
-                           on_device ? 2 * S * n : 0};
-  void          **array[ARRAYS] = {(void **)&r->row_ptr,
-                                   (void **)&r->col,
-                                   (void **)&r->diagonal,
-                                   (void **)&r->source,
-                                   (void **)&r->a_row_ptr,
-                                   &r->entries,
-                                   &r->inverse,
-                                   (void **)&f->col,
-                                   (void **)&f->from,
-                                   &f->values,
-                                   &f->kept,
-                                   &f->turns,
-                                   (void **)&f->mail};
+  const int is_icc = f->options.kind == SPMV_FACTOR_ICC, is_sor = f->options.kind == SPMV_FACTOR_SOR;
+  const int transposes = is_icc || f->options.transposes, on_device = f->object.space == SPMV_DEVICE;
 
-  for (int t = 0; t < SPMV_TRIANGLES; t++) {
-    const int at  = FIXED_ARRAYS + 2 * t;
-    bytes[at]     = used[t] ? rows : 0;
-    bytes[at + 1] = used[t] ? rows + 4 : 0;
-    array[at]     = (void **)&f->triangle[t].row;
-    array[at + 1] = (void **)&f->triangle[t].row_ptr;
+  const int64_t n = f->rows, S = spmv_scalar_bytes(f->scalar), rows = 4 * n, pointers = rows + 4;
+  const int64_t entries = f->info.factor_nonzeros, spread = f->spread;
+
+  SpmvFactorRows *r = &f->factor;
+  SpmvTriangle   *t = f->triangle;
+  const struct {
+    void   *array; /* the address of a pointer */
+    int64_t bytes;
+  } wanted[] = {{&r->row_ptr, pointers},
+                {&r->col, 4 * entries},
+                {&r->diagonal, rows},
+                {&r->source, is_icc ? 4 * entries : 0},
+                {&r->a_row_ptr, is_icc ? pointers : 0},
+                {&r->entries, S * entries},
+                {&r->inverse, S * n},
+                {&t[SPMV_LOWER].row, is_icc ? 0 : rows},
+                {&t[SPMV_LOWER].row_ptr, is_icc ? 0 : pointers},
+                {&t[SPMV_UPPER].row, rows},
+                {&t[SPMV_UPPER].row_ptr, pointers},
+                {&t[SPMV_UPPER_T].row, transposes ? rows : 0},
+                {&t[SPMV_UPPER_T].row_ptr, transposes ? pointers : 0},
+                {&t[SPMV_LOWER_T].row, transposes && !is_icc ? rows : 0},
+                {&t[SPMV_LOWER_T].row_ptr, transposes && !is_icc ? pointers : 0},
+                {&f->col, 4 * spread},
+                {&f->from, 4 * spread},
+                {&f->values, S * spread},
+                {&f->kept, is_sor ? S * n : 0},
+                {&f->turns, on_device ? SPMV_TURNS_BYTES : 0},
+                {&f->mail, on_device ? 2 * S * n : 0}};
+  enum { ARRAYS = sizeof wanted / sizeof *wanted };
+  int64_t bytes[ARRAYS];
+  void  **array[ARRAYS];
+
+  for (int i = 0; i < ARRAYS; i++) {
+    bytes[i] = wanted[i].bytes;
+    array[i] = (void **)wanted[i].array;
   }
   SPMV_TRY(
       spmv_object_hold(&f->object, f->object.space, ARRAYS, bytes, "a factorization", (void **const *)array, exec));

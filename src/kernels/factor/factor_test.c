@@ -190,7 +190,7 @@ static void check_spaces(int number, SpmvFactorKind kind, SpmvFactorOrder order,
 UNIT_TEST(the_device_has_the_bits_of_the_host)
 {
   if (spmv_device_count(NULL) == 0) return;
-  for (int number = 0; number < FACTOR_SHAPES + 16; number++)
+  for (int number = 0; number < FACTOR_SHAPES + 40; number++)
     for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_SOR; kind++)
       for (int order = SPMV_FACTOR_ORDER_NATURAL; order <= SPMV_FACTOR_ORDER_LEVELS; order++)
         check_spaces(number, (SpmvFactorKind)kind, (SpmvFactorOrder)order, (number + order) % 2 ? SPMV_F64 : SPMV_F32);
