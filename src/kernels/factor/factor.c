@@ -40,7 +40,7 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
   const int transposes = is_icc || f->options.transposes, on_device = f->object.space == SPMV_DEVICE;
 
   const int64_t n = f->rows, S = spmv_scalar_bytes(f->scalar), rows = 4 * n, pointers = rows + 4;
-  const int64_t entries = f->info.factor_nonzeros, spread = f->spread;
+  const int64_t entries = f->info.factor_nonzeros, gathered = f->gathered;
 
   SpmvFactorRows *r = &f->factor;
   SpmvTriangle   *t = f->triangle;
@@ -62,9 +62,9 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
                 {&t[SPMV_UPPER_T].row_ptr, transposes ? pointers : 0},
                 {&t[SPMV_LOWER_T].row, transposes && !is_icc ? rows : 0},
                 {&t[SPMV_LOWER_T].row_ptr, transposes && !is_icc ? pointers : 0},
-                {&f->col, 4 * spread},
-                {&f->from, 4 * spread},
-                {&f->values, S * spread},
+                {&f->col, 4 * gathered},
+                {&f->from, 4 * gathered},
+                {&f->values, S * gathered},
                 {&f->kept, is_sor ? S * n : 0},
                 {&f->turns, on_device ? SPMV_TURNS_BYTES : 0},
                 {&f->mail, on_device ? 2 * S * n : 0}};
@@ -201,7 +201,7 @@ SpmvStatus spmv_factor_numeric(SpmvFactorization *f, const void *values, SpmvExe
     f->info.shifts += again;
   }
   if (f->info.zero_row >= 0) return explain_pivot(f, exec);
-  SPMV_TRY(slots->spread(f, exec));
+  SPMV_TRY(slots->gather(f, exec));
   f->is_factored = 1;
   f->info.factorizations++;
   return SPMV_SUCCESS;
@@ -248,13 +248,13 @@ SpmvStatus spmv_factor_solve(SpmvFactorization *f, int transposed, const void *b
 static SpmvStatus sweep(SpmvFactorization *f, int triangle, double omega, int zero_guess, const void *b,
                         const void *known, void *x, void *keep, SpmvExec *exec)
 {
-  const SpmvFactorStep rest = {.kind = SPMV_STEP_REST, .b = b, .x = x, .kept = f->kept};
-  SpmvFactorStep       step = {
-            .kind = SPMV_STEP_RELAX, .b = b, .x = x, .kept = keep, .omega = omega, .zero_guess = zero_guess};
+  const SpmvFactorStep residual = {.kind = SPMV_STEP_RESIDUAL, .b = b, .x = x, .kept = f->kept};
+  SpmvFactorStep       step     = {
+                .kind = SPMV_STEP_RELAX, .b = b, .x = x, .kept = keep, .omega = omega, .zero_guess = zero_guess};
 
   if (known) step.b = known;
   else if (!zero_guess) {
-    SPMV_TRY(run(f, triangle == SPMV_LOWER ? SPMV_UPPER : SPMV_LOWER, &rest, exec));
+    SPMV_TRY(run(f, triangle == SPMV_LOWER ? SPMV_UPPER : SPMV_LOWER, &residual, exec));
     step.b = f->kept;
   }
   return run(f, triangle, &step, exec);

@@ -13,7 +13,7 @@ typedef struct {
   int32_t *row_ptr; /* [rows+1], by place */
   int32_t *col;     /* [row_ptr[rows]], ascending within a row */
   int32_t *from;    /* likewise: its entry among the entries of the factor */
-  void    *values;  /* likewise; spread() sets them */
+  void    *values;  /* likewise; gather() sets them */
 } SpmvTriangle;
 
 /* The transposes are of U (lower) and of L (upper) */
@@ -45,13 +45,13 @@ typedef struct {
   double   top;      /* the largest sum of magnitudes of a row of A less twice its positive diagonal, at least 0 */
 } SpmvFound;
 
-/* What a step does with the remainder s_i = b_i - the sum of t_ij x_j over the triangle */
+/* What a step does with the partial residual s_i = b_i - the sum of t_ij x_j over the triangle */
 typedef enum {
-  SPMV_STEP_UNIT,   /* x_i = s_i */
-  SPMV_STEP_SCALED, /* x_i = s_i / pivot */
-  SPMV_STEP_INNER,  /* x_i = b_i + (s_i - b_i) / pivot: the diagonal is 1, the triangle is multiplied by the pivots */
-  SPMV_STEP_RELAX,  /* x_i = (1 - omega) x_i + omega / a_ii s_i */
-  SPMV_STEP_REST    /* kept_i = s_i, and x stays: a product, in which no row waits */
+  SPMV_STEP_UNIT,    /* x_i = s_i */
+  SPMV_STEP_SCALED,  /* x_i = s_i / pivot */
+  SPMV_STEP_INNER,   /* x_i = b_i + (s_i - b_i) / pivot: the diagonal is 1, the triangle is multiplied by the pivots */
+  SPMV_STEP_RELAX,   /* x_i = (1 - omega) x_i + omega / a_ii s_i */
+  SPMV_STEP_RESIDUAL /* kept_i = s_i, and x stays: a product, in which no row waits */
 } SpmvStepKind;
 
 typedef struct {
@@ -80,11 +80,11 @@ struct SpmvFactorization {
   SpmvFactorInfo    info;
   int               is_factored;
   int32_t           rows;
-  int64_t           spread; /* entries of all triangles, ... */
-  int64_t           placed; /* ... and of those that the analysis has placed */
+  int64_t           gathered; /* entries of all triangles, ... */
+  int64_t           placed;   /* ... and of those that the analysis has placed */
   SpmvFactorRows    factor;
   SpmvTriangle      triangle[SPMV_TRIANGLES]; /* those that the kind does not use are all NULL */
-  int32_t          *col, *from;               /* [spread]: those of all triangles, one after the other */
+  int32_t          *col, *from;               /* [gathered]: those of all triangles, one after the other */
   void             *values;                   /* likewise */
   void             *kept;                     /* [rows] of SOR */
   double            top;                      /* on the host: SpmvFound.top of the last attempt that looked for it */
@@ -95,7 +95,7 @@ struct SpmvFactorization {
 typedef struct {
   SpmvStatus (*reset)(SpmvFactorization *, SpmvExec *); /* after the arrays are allocated */
   SpmvStatus (*attempt)(SpmvFactorization *, const void *values, const SpmvAttempt *, SpmvFound *, SpmvExec *);
-  SpmvStatus (*spread)(SpmvFactorization *, SpmvExec *);
+  SpmvStatus (*gather)(SpmvFactorization *, SpmvExec *);
   SpmvStatus (*solve)(SpmvFactorization *, const SpmvTriangle *, const SpmvFactorStep *, SpmvExec *);
 } SpmvFactorSlots;
 

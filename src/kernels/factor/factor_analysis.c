@@ -40,7 +40,7 @@ static int32_t diagonal_of(const int32_t *row_ptr, const int32_t *col, int32_t r
   return low < row_ptr[row + 1] && col[low] == row ? low : -1;
 }
 
-/* Sets rows, and the numbers of entries in info and spread */
+/* Sets rows, and the numbers of entries in info and gathered */
 SpmvStatus spmv_factor_count(SpmvFactorization *f, const SpmvPattern *p, SpmvExec *exec)
 {
   const int32_t *row_ptr = p->row_ptr;
@@ -57,7 +57,7 @@ SpmvStatus spmv_factor_count(SpmvFactorization *f, const SpmvPattern *p, SpmvExe
   f->info.rows            = p->rows;
   f->info.nonzeros        = p->nnz;
   f->info.factor_nonzeros = f->options.kind == SPMV_FACTOR_ICC ? p->rows + upper : p->nnz;
-  f->spread = f->options.kind == SPMV_FACTOR_ICC ? 2 * upper : (f->options.transposes ? 2 : 1) * (p->nnz - p->rows);
+  f->gathered = f->options.kind == SPMV_FACTOR_ICC ? 2 * upper : (f->options.transposes ? 2 : 1) * (p->nnz - p->rows);
   return SPMV_SUCCESS;
 }
 

@@ -101,17 +101,17 @@ SpmvStatus attempt(SpmvFactorization *f, const void *values, const SpmvAttempt *
 
 template <typename S>
 __global__ void __launch_bounds__(THREADS)
-    spmv_factor_spread(int64_t count, const int32_t *from, const S *entries, S *values)
+    spmv_factor_gather(int64_t count, const int32_t *from, const S *entries, S *values)
 {
   const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
   if (k < count) values[k] = entries[from[k]];
 }
 
-SpmvStatus spread(SpmvFactorization *f, SpmvExec *exec)
+SpmvStatus gather(SpmvFactorization *f, SpmvExec *exec)
 {
   return spmv_with_scalar(f->scalar, [&](auto number) {
     typedef decltype(number) S;
-    SPMV_LAUNCH(exec, spmv_factor_spread<S>, spmv_blocks(f->spread, THREADS), THREADS, 0, f->spread, f->from,
+    SPMV_LAUNCH(exec, spmv_factor_gather<S>, spmv_blocks(f->gathered, THREADS), THREADS, 0, f->gathered, f->from,
                 (const S *)f->factor.entries, (S *)f->values);
     return SPMV_SUCCESS;
   });
@@ -153,9 +153,9 @@ __global__ void __launch_bounds__(THREADS)
   spmv_leave(turns);
 }
 
-/* The remainder with an x that is known: no row waits */
+/* The partial residual of an x that is known: no row waits */
 template <typename S>
-__global__ void __launch_bounds__(THREADS) spmv_factor_rest(SpmvTriangle t, SpmvFactorStep step, int32_t rows)
+__global__ void __launch_bounds__(THREADS) spmv_factor_residual(SpmvTriangle t, SpmvFactorStep step, int32_t rows)
 {
   const int64_t place = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
@@ -173,7 +173,8 @@ SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvFactorSt
 
   return spmv_with_scalar(f->scalar, [&](auto number) {
     typedef decltype(number) S;
-    if (step->kind == SPMV_STEP_REST) SPMV_LAUNCH(exec, spmv_factor_rest<S>, blocks, THREADS, 0, *t, *step, f->rows);
+    if (step->kind == SPMV_STEP_RESIDUAL)
+      SPMV_LAUNCH(exec, spmv_factor_residual<S>, blocks, THREADS, 0, *t, *step, f->rows);
     else
       SPMV_LAUNCH(exec, spmv_factor_solve_rows<S>, blocks, THREADS, 0, *t, *step, f->factor.inverse, f->rows,
                   (SpmvTurns *)f->turns, f->mail);
@@ -191,4 +192,4 @@ SpmvStatus reset(SpmvFactorization *f, SpmvExec *exec)
 }
 } // namespace
 
-extern "C" const SpmvFactorSlots spmv_factor_device_slots = {reset, attempt, spread, solve};
+extern "C" const SpmvFactorSlots spmv_factor_device_slots = {reset, attempt, gather, solve};

@@ -30,10 +30,10 @@ static SpmvStatus attempt(SpmvFactorization *f, const void *values, const SpmvAt
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus spread(SpmvFactorization *f, SpmvExec *exec)
+static SpmvStatus gather(SpmvFactorization *f, SpmvExec *exec)
 {
   (void)exec;
-  SPMV_SELECT_SCALAR(spread, f->scalar)(f);
+  SPMV_SELECT_SCALAR(gather, f->scalar)(f);
   return SPMV_SUCCESS;
 }
 
@@ -44,4 +44,4 @@ static SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvF
   return SPMV_SUCCESS;
 }
 
-const SpmvFactorSlots spmv_factor_host_slots = {reset, attempt, spread, solve};
+const SpmvFactorSlots spmv_factor_host_slots = {reset, attempt, gather, solve};
