@@ -40,7 +40,7 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
   const int transposes = is_icc || f->options.transposes, on_device = f->object.space == SPMV_DEVICE;
 
   const int64_t n = f->rows, S = spmv_scalar_bytes(f->scalar), rows = 4 * n, pointers = rows + 4;
-  const int64_t entries = f->info.factor_nonzeros, gathered = f->gathered;
+  const int64_t entries = f->info.factor_nonzeros, gathered = f->gathered + 1; /* never NULL */
 
   SpmvFactorRows *r = &f->factor;
   SpmvTriangle   *t = f->triangle;
