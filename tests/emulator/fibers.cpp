@@ -16,7 +16,7 @@ Position position;
 
 namespace
 {
-enum { WARP = 32, TRIES = 1 << 16 };
+enum { WARP = 32, TRIES = 1 << 16, RESIDENT = 3 /* blocks that take turns */ };
 enum : size_t { DYNAMIC_ALIGN = 128 };
 enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, AT_PREVIOUS, DONE };
 
@@ -45,6 +45,7 @@ struct Block {
   const std::vector<int>      *order = nullptr; /* in which the threads take turns ... */
   int                          turn  = 0;       /* ... and the place in it of the current thread */
   int                          size = 0, current = 0, live = 0, at_barrier = 0, at_grid = 0, sum = 0, barrier_sum = 0;
+  int                          yields      = 0;     /* since other blocks have had a turn */
   int                          at_previous = 0;     /* threads that wait for the previous kernels */
   bool                         early       = false; /* whether the previous kernels have not ended */
 };
@@ -60,9 +61,10 @@ Block &block_number(size_t i)
 }
 
 /* One block runs at a time: concurrent launches of host threads wait for each other in runtime.cpp */
-Block *running    = nullptr;
-bool   cooperates = false; /* whether the blocks of the kernel may wait for each other */
-bool   waited     = false; /* whether a thread of the kernel has waited for the previous ones */
+Block *running     = nullptr;
+bool   cooperates  = false; /* whether the blocks of the kernel may wait for each other */
+bool   takes_turns = false; /* whether other blocks may run while the threads of a block yield */
+bool   waited      = false; /* whether a thread of the kernel has waited for the previous ones */
 
 Block &block() { return *running; }
 
@@ -198,6 +200,7 @@ void begin_block(Block &b, const Kernel &k)
 {
   b.body = &k.body;
   b.size = b.live = k.threads;
+  b.yields        = 0;
   for (int t = 0; t < b.size; t++) b.thread[t].state = State::READY;
   for (int w = 0; w * WARP < b.size; w++) b.warp[w] = {0, b.size - w * WARP < WARP ? ~0u << (b.size - w * WARP) : 0};
 }
@@ -237,7 +240,35 @@ Turns &turns()
 
 void clear_dynamic_memory(const Kernel &k) { dynamic_memory.assign(k.shared + DYNAMIC_ALIGN, 0xff); }
 
-/* One block after the other, but those that began early first */
+/* One block after the other. If threads yield, up to RESIDENT blocks take turns, with one shared memory for all. */
+void run_blocks(const Kernel &k, const std::vector<int> &numbers)
+{
+  Turns &t              = turns();
+  int    here[RESIDENT] = {}; /* one more than the number of the block, or 0 */
+  size_t next           = 0;
+
+  takes_turns = true;
+  for (int any = 1; any > 0;) {
+    any = 0;
+    for (int s = 0; s < RESIDENT; s++) {
+      Block &b = block_number((size_t)s);
+      while (here[s] || next < numbers.size()) {
+        if (!here[s]) {
+          here[s] = numbers[next++] + 1;
+          begin_block(b, k);
+        }
+        t.order.fill(t.threads, k.threads);
+        run_block(b, k, (unsigned)here[s] - 1, t.threads);
+        if (b.live > 0) break;
+        here[s] = 0;
+      }
+      any += here[s] > 0;
+    }
+  }
+  takes_turns = false;
+}
+
+/* Those that began early first */
 void run_one_after_the_other(Kernel &k)
 {
   Turns &t = turns();
@@ -247,13 +278,9 @@ void run_one_after_the_other(Kernel &k)
   for (EarlyBlock &e : k.early) e.finish(k);
   clear_dynamic_memory(k);
   t.order.fill(t.blocks, (int)k.blocks);
-  for (const int i : t.blocks) {
-    if (std::any_of(k.early.begin(), k.early.end(), [=](const EarlyBlock &e) { return e.number == (unsigned)i; }))
-      continue;
-    t.order.fill(t.threads, k.threads);
-    begin_block(block_number(0), k);
-    run_block(block_number(0), k, (unsigned)i, t.threads);
-  }
+  for (const EarlyBlock &e : k.early)
+    t.blocks.erase(std::remove(t.blocks.begin(), t.blocks.end(), (int)e.number), t.blocks.end());
+  run_blocks(k, t.blocks);
   if (k.kind == Kind::OVERLAPPED && !waited) fault("no thread of an overlapped kernel waits for the previous ones");
 }
 
@@ -324,8 +351,12 @@ void wait_for_previous()
 
 void yield(long tries)
 {
-  if (tries > TRIES) fault("deadlock: a thread waits for what no other thread of its block or of an earlier one does");
-  wait_turn(block());
+  Block &b = block();
+
+  if (tries > TRIES) fault("deadlock: a thread waits for what no thread of a running block writes");
+  if (!takes_turns || ++b.yields < 2 * b.size) return wait_turn(b);
+  b.yields = 0; /* each thread that could go on has had a turn */
+  switch_stack(b.thread[b.current].stack, b.host);
 }
 
 int block_barrier(int v)
