@@ -52,9 +52,8 @@ void *dynamic_shared();
 /* Waits for the kernels before this one, if it began before their end */
 void wait_for_previous();
 
-/* Lets other threads run, of this block and of other ones that have begun, for a thread that waits for what they write.
-   After many tries it waits for a block that has not begun, or for nobody: a fault. Shared memory must not be relied on
-   across this call, since all blocks have one. */
+/* Lets other threads run, also of other blocks that have begun, for a thread that waits for what they write. After many
+   tries it waits for a block that has not begun, or for nobody: a fault. All blocks have one shared memory meanwhile. */
 void yield(long tries);
 
 /* Waits for all threads of a cooperative grid. Blocks then run one after the other, with one shared memory for all. */
