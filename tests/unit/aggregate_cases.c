@@ -48,6 +48,7 @@ static const struct {
               {"complete", 60, complete, 1},
               {"random", 1200, random_edge, 0},
               {"7-point stencil", 0, NULL, 0},
+              {"5-point stencil", 0, NULL, 0}, /* more vertices than one thread block works on */
               {"tetrahedra", 0, NULL, 0},
               {"triangles in random order", 0, NULL, 0}};
 enum { GRAPHS = sizeof graphs / sizeof *graphs, GENERATED = 10 };
@@ -74,20 +75,27 @@ static TestGraph by_edges(const char *name, int32_t n, Edge *edge, int diagonal)
   return g;
 }
 
+TestGraph test_graph_of(const char *name, const GenSpec *spec)
+{
+  SpmvPattern p;
+
+  (void)gen_pattern(spec, SPMV_I32, &p);
+  TestGraph g = {name, (int32_t)p.rows, malloc((size_t)(p.rows + 1) * 4), malloc((size_t)p.nnz * 4)};
+  memcpy(g.row_ptr, p.row_ptr, (size_t)(p.rows + 1) * 4);
+  memcpy(g.col, p.col, (size_t)p.nnz * 4);
+  gen_pattern_free(&p);
+  return g;
+}
+
 TestGraph test_graph(int number)
 {
   if (number < GENERATED)
     return by_edges(graphs[number].name, graphs[number].n, graphs[number].edge, graphs[number].diagonal);
   const GenSpec spec = number == GENERATED       ? gen_stencil(7, 12, 11, 10)
-                       : number == GENERATED + 1 ? gen_tetrahedra(9, GEN_P1, GEN_RCM, 1)
+                       : number == GENERATED + 1 ? gen_stencil(5, 70, 60, 1)
+                       : number == GENERATED + 2 ? gen_tetrahedra(9, GEN_P1, GEN_RCM, 1)
                                                  : gen_triangles(40, GEN_SHUFFLED, 1);
-  SpmvPattern   p;
-  (void)gen_pattern(&spec, SPMV_I32, &p);
-  TestGraph g = {graphs[number].name, (int32_t)p.rows, malloc((size_t)(p.rows + 1) * 4), malloc((size_t)p.nnz * 4)};
-  memcpy(g.row_ptr, p.row_ptr, (size_t)(p.rows + 1) * 4);
-  memcpy(g.col, p.col, (size_t)p.nnz * 4);
-  gen_pattern_free(&p);
-  return g;
+  return test_graph_of(graphs[number].name, &spec);
 }
 
 void test_graph_free(TestGraph *g)

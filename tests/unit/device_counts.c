@@ -348,6 +348,37 @@ static Counts graph_of_all_steps(void)
       (SpmvGraphOptions){.blocks = SPMV_GRAPH_ANY_BLOCKS, .add_transpose = 1, .filter = SPMV_GRAPH_KEEP_ABOVE});
 }
 
+static Counts aggregates_of(GenSpec spec, int distance, SpmvAggregateOrder order)
+{
+  TestGraph            g     = test_graph_of("counted", &spec);
+  const SpmvPattern    on    = test_graph_pattern(&g);
+  SpmvPattern          there = on;
+  SpmvAggregateOptions o;
+  SpmvAggregates       found;
+  SpmvExec             exec;
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_aggregate_options_init(&o);
+  o.distance      = distance;
+  o.order         = order;
+  there.space     = SPMV_DEVICE;
+  there.row_ptr   = test_put(SPMV_DEVICE, on.row_ptr, (on.rows + 1) * 4);
+  there.col       = test_put(SPMV_DEVICE, on.col, on.nnz * 4);
+  void *aggregate = test_put(SPMV_DEVICE, NULL, on.rows * 4);
+  (void)counted();
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_aggregate(&there, &o, aggregate, NULL, &found, &exec));
+  const Counts c = counted();
+  test_take(SPMV_DEVICE, (void *)(uintptr_t)there.row_ptr, NULL, 0);
+  test_take(SPMV_DEVICE, (void *)(uintptr_t)there.col, NULL, 0);
+  test_take(SPMV_DEVICE, aggregate, NULL, 0);
+  test_graph_free(&g);
+  return c;
+}
+
+static Counts aggregates_of_few(void) { return aggregates_of(gen_stencil(5, 40, 40, 1), 2, SPMV_ORDER_RANDOM); }
+static Counts aggregates_of_many(void) { return aggregates_of(gen_stencil(5, 90, 90, 1), 2, SPMV_ORDER_RANDOM); }
+static Counts aggregates_of_180_rounds(void) { return aggregates_of(gen_stencil(5, 90, 90, 1), 1, SPMV_ORDER_NUMBER); }
+
 /* A A, or A^T A A, with single entries of few columns, which have marks */
 static Counts spgemm_counts(SpmvSpgemmKind kind, int values)
 {

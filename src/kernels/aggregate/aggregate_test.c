@@ -125,6 +125,24 @@ UNIT_TEST(aggregates_on_the_device_are_those_on_the_host)
     }
 }
 
+/* In the order of numbers, planes of this grid are decided one after the other, each with more vertices than one thread
+   block works on */
+UNIT_TEST(aggregates_of_many_rounds_with_long_fronts)
+{
+  const GenSpec              spec = gen_stencil(7, 48, 48, 48);
+  const SpmvAggregateOptions o    = options_of(1, 1, SPMV_ORDER_NUMBER);
+  TestGraph                  g    = test_graph_of("48 x 48 x 48", &spec);
+
+  if (last_space() == SPMV_DEVICE) {
+    TestAggregates expected = test_aggregates(&g, &o, SPMV_HOST, NULL),
+                   got      = test_aggregates(&g, &o, SPMV_DEVICE, NULL);
+    check_same(&g, &expected, &got);
+    test_aggregates_free(&expected);
+    test_aggregates_free(&got);
+  }
+  test_graph_free(&g);
+}
+
 UNIT_TEST(aggregates_of_known_graphs)
 {
   for (int i = 0; i < test_graph_count(); i++) {

@@ -2,6 +2,7 @@
    back. */
 #pragma once
 
+#include "gen.h"
 #include "hooks.h"
 #include <spmv_aggregate.h>
 
@@ -12,6 +13,7 @@ typedef struct {
 } TestGraph;
 int         test_graph_count(void);
 TestGraph   test_graph(int number);
+TestGraph   test_graph_of(const char *name, const GenSpec *);
 void        test_graph_free(TestGraph *);
 SpmvPattern test_graph_pattern(const TestGraph *);
 /* The number of edges of a vertex to other vertices */
