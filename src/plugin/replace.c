@@ -96,6 +96,9 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   host, as PETSc's own does, and products copy host vectors to the GPU. `-mat_seqaij_type seqaij` exempts a matrix with
   that options prefix.
 
+  A `PCGAMG` becomes a `PCGAMGDEVICE` with `PCGAMGAGGDEVICE`, unless the program or its options name a type of GAMG, or
+  there is no GPU: then its hierarchy is PETSc's. `PCGAMGGetType()` returns `PCGAMGAGGDEVICE`.
+
   Types that PETSc builds on `PCMG`, such as `PCHMG`, are not replaced.
 
   A `PCHYPRE` of the kind boomeramg becomes a `PCGAMGDEVICE` with `PCGAMGAGGDEVICE`, another method than BoomerAMG: a line

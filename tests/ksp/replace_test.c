@@ -183,6 +183,45 @@ static PetscErrorCode Solver(int subset)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The name gamg: the set-up is on the device, too, unless the program or an option names a type of GAMG; by hand,
+   gamgdevice has the hierarchy of PETSc */
+static PetscErrorCode GamgTypes(void)
+{
+  static const struct {
+    const char *type, *by_program, *by_option;
+    PetscBool   on_device;
+  } cases[] = {{PCGAMG, NULL, NULL, PETSC_TRUE},
+               {PCGAMG, PCGAMGAGG, NULL, PETSC_FALSE},
+               {PCGAMG, NULL, PCGAMGAGG, PETSC_FALSE},
+               {PCGAMG, PCGAMGAGG, PCGAMGAGGDEVICE, PETSC_TRUE},
+               {PCGAMGDEVICE, NULL, NULL, PETSC_FALSE}};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_gamg_type"));
+  PetscCall(PetscPackReplaceType(PCGAMG, PETSC_TRUE));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    const PetscBool     on_device = cases[i].on_device && CGDevTestOnDevice() ? PETSC_TRUE : PETSC_FALSE;
+    const PetscBool     named     = cases[i].by_option && cases[i].on_device ? PETSC_TRUE : PETSC_FALSE;
+    PCGAMGAggDeviceInfo info;
+    PC                  pc;
+
+    if (cases[i].by_option) PetscCall(PetscOptionsSetValue(NULL, "-pc_gamg_type", cases[i].by_option));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, cases[i].type));
+    if (cases[i].by_program) PetscCall(PCGAMGSetType(pc, cases[i].by_program));
+    PetscCall(SetType(pc, cases[i].type));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(PCGAMGAggDeviceGetInfo(pc, &info)); /* all zero for agg */
+    PetscCall(CGDevTestCheck((info.levels_device + info.levels_host > 0) == (on_device || named), cases[i].type,
+                             "type of GAMG"));
+    PetscCall(CGDevTestCheck((info.levels_device > 0) == on_device, cases[i].type, "levels coarsened on the device"));
+    PetscCall(PCDestroy(&pc));
+    if (cases[i].by_option) PetscCall(PetscOptionsClearValue(NULL, "-pc_gamg_type"));
+  }
+  PetscCall(PetscPackReplaceType(PCGAMG, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The name hypre: boomeramg is a gamgdevice, of which -pc_hypre_type makes PETSc's own again; without hypre that is an
    error, and the name is unknown after the replacement */
 static PetscErrorCode Hypre(void)
@@ -243,8 +282,9 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   /* smoothers that are served, and coarsest levels without a dense matrix, which would take the emulated GPU a
-     second */
+     second; agg, because the aggregates of aggdevice are others */
   PetscCall(PetscOptionsInsertString(NULL, "-mg_levels_pc_type jacobi -mg_coarse_pc_type jacobi "
+                                           "-pc_gamg_type agg -hmg_inner_pc_gamg_type agg "
                                            "-hmg_inner_mg_coarse_pc_type jacobi -pc_gamg_coarse_eq_limit 20"));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(Begin());
@@ -265,6 +305,7 @@ int main(int argc, char **argv)
     }
   }
   PetscCall(SetNames(0));
+  PetscCall(GamgTypes());
   PetscCall(Hypre());
   PetscCall(Unknown());
   for (int r = 0; r < ROWS; r++) PetscCall(VecDestroy(&expected[r]));

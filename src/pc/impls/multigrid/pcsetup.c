@@ -4,8 +4,8 @@
 */
 #include "pctypes.h"
 
-/* The cycle needs real numbers and a GPU */
-static PetscErrorCode WhyNone(char reason[SPMV_MESSAGE_MAX])
+/* The cycle needs real numbers and a GPU. reason: "" if there are */
+PetscErrorCode MGDevWhyNoDevice(char reason[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
   if (PetscDefined(USE_COMPLEX) || PetscDefined(USE_REAL___FLOAT128) || PetscDefined(USE_REAL___FP16))
@@ -121,7 +121,7 @@ PetscErrorCode MGDevStateUpdate(PC pc, PC_MGDevice *s)
   PetscFunctionBegin;
   TakeRichardson(pc, s);
   s->reason[0] = 0;
-  PetscCall(WhyNone(s->reason));
+  PetscCall(MGDevWhyNoDevice(s->reason));
   if (!s->reason[0]) PetscCall(AIJFmtCudaStream(s->hierarchy->exec));
   PetscCall(MGDevHierarchyUpdate(s->hierarchy, pc, s->reason));
   if (!s->reason[0] && (!s->serves || s->prepared != s->hierarchy->updates)) PetscCall(HierarchyPrepare(pc, s));

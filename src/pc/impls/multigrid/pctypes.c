@@ -7,7 +7,9 @@
   restores those of PETSc's operations that are still ours, before they do anything.
 */
 #include "pctypes.h"
+#include "parallel/processes.h"
 #include "sys/compose.h"
+#include "sys/private.h"
 
 /* PETSc's creators, looked up by type name before these names can be replaced */
 static PetscErrorCode (*create_mg)(PC) = NULL, (*create_gamg)(PC) = NULL;
@@ -224,7 +226,8 @@ PetscErrorCode MGDevCreateAsGamg(PC pc)
 
    Notes:
    This type inherits from `PCGAMG`: all of its options and functions are accepted, and `PCSetUp()` is that of `PCGAMG`;
-   with -pc_gamg_type aggdevice parts of the set-up run on the GPU, too. The cycles that run on the GPU, and those left
+   with -pc_gamg_type aggdevice parts of the set-up run on the GPU, too. `PetscPackReplaceType()` of `PCGAMG` sets that
+   type where the program and its options name none and there is a GPU. The cycles that run on the GPU, and those left
    to `PCGAMG`, are as for `PCMGDEVICE`. The default smoothers of `PCGAMG` are served.
 
 .seealso: `PCMGDEVICE`, `PCGAMG`, `PCGAMGAGGDEVICE`, `PCMGDeviceGetInfo()`, `PetscPackReplaceType()`, `KSPCGDEVICE`
@@ -245,10 +248,29 @@ PetscErrorCode MGDevReplaceMG(PetscBool replace)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The name gamg: if no type of GAMG is named, the set-up runs on the device, too. Without a device the hierarchy is
+   PETSc's. All processes decide alike. */
+static PetscErrorCode CreateReplacement_GAMG(PC pc)
+{
+  char      reason[SPMV_MESSAGE_MAX];
+  PetscBool fits;
+
+  PetscFunctionBegin;
+  PetscCall(MGDevCreateAsGamg(pc));
+  PetscCall(PetscPackGamgFits(&fits));
+  PetscCall(MGDevWhyNoDevice(reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)pc), reason));
+  if (fits && !reason[0]) PetscCall(PCGAMGSetType(pc, PCGAMGAGGDEVICE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MGDevReplaceGAMG(PetscBool replace)
 {
+  PetscBool fits;
+
   PetscFunctionBegin;
-  PetscCall(PCRegister(PCGAMG, replace ? MGDevCreateAsGamg : create_gamg));
+  PetscCall(PetscPackGamgFits(&fits)); /* the first call makes a PC by the name gamg */
+  PetscCall(PCRegister(PCGAMG, replace ? CreateReplacement_GAMG : create_gamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,6 +32,7 @@ PETSC_INTERN PetscErrorCode MGDevStateCreate(PC, const struct _PCOps *ours);
 PETSC_INTERN PetscErrorCode MGDevStateFree(PC);
 
 /* pcsetup.c */
+PETSC_INTERN PetscErrorCode MGDevWhyNoDevice(char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PCSetUp_MGDevice(PC);
 PETSC_INTERN PetscErrorCode MGDevStateUpdate(PC, PC_MGDevice *);
 PETSC_INTERN PetscErrorCode PCPreSolve_MGDevice(PC, KSP, Vec, Vec);
