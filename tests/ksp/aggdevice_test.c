@@ -385,6 +385,29 @@ static PetscErrorCode Smoothing(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Triangles whose corners are far apart in the order of rows, so that most edges lead to other processes */
+static PetscErrorCode Crossing(void)
+{
+  const PetscInt n = 1200;
+  PetscMPIInt    size;
+  PetscInt       first, last;
+  Mat            A;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TestCreate(PETSC_COMM_WORLD, type, PETSC_DECIDE, PETSC_DECIDE, n, n, 1, 3, &A));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt i = first; i < last; i++)
+    for (PetscInt third = 0; third < 3; third++)
+      PetscCall(MatSetValue(A, i, (i + third * n / 3) % n, third ? -1 : 3, INSERT_VALUES));
+  PetscCall(TestAssemble(A));
+  PetscCall(PetscOptionsInsertString(NULL, "-f_pc_mg_levels 2"));
+  PetscCall(CheckLeft("crossing", A, "f_", "more than 40% of the edges lead to other processes"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Other options of GAMG work as with agg; some of them leave levels to agg */
 static PetscErrorCode Rest(void)
 {
@@ -502,6 +525,7 @@ int main(int argc, char **argv)
     PetscCall(NearNullSpace());
     PetscCall(Options());
     PetscCall(Rest());
+    PetscCall(Crossing());
     PetscCall(Smoothing());
     PetscCall(Changes());
   }
