@@ -238,7 +238,7 @@ link_duplicates() {
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/data"
 cp "$root"/scripts/{gpu_{run,steps,programs}.py,fuzz.sh} "$root"/bench/{figures,papers/fold_sweep}.py "$bundle/"
-cp "$root"/bench/solve/solve_{table,log,launches}.py "$root"/bench/mpi/{mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
+cp "$root"/bench/solve/{solve_{table,log,launches},direct_matrices}.py "$root"/bench/mpi/{mpiexec_gpu.sh,mpi_table.py,timeline.py} "$bundle/"
 # shellcheck disable=SC2086
 [[ -z ${DATA:-} ]] || cp ${DATA} "$bundle/data/"
 {

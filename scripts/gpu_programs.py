@@ -260,7 +260,7 @@ def check_stokes(run, form, text):
 
 def factors(run, ranks, seconds, kind, solvers, *matrices):
     """solve_bench with factorizations, or with a rival of them, for each matrix; the results of a number of processes are in one file.
-    A matrix that takes longer than its seconds leaves the phases that it has reached. cuDSS orders with the threads of all cores, of
+    A name with .petsc is a file in the scratch folder. A matrix that takes longer than its seconds leaves the phases that it has reached. cuDSS orders with the threads of all cores, of
     which those of several processes are one's while the others wait; MUMPS and BLAS have none."""
     name = f"{run.step.name}-{ranks}"
     parts = run.out / f"{name}-parts"
@@ -269,7 +269,8 @@ def factors(run, ranks, seconds, kind, solvers, *matrices):
         parts.mkdir(exist_ok=True)
     for matrix in matrices:
         part = parts / f"{matrix.replace(':', '-')}.{solvers.partition(',')[0]}"
-        run.logged(["mpiexec", "-n", ranks, "solve_bench", "-matrix", matrix, *run.value("direct").split(), "-types", kind, "-solvers", solvers,
+        named = ["-f", run.scratch / matrix] if matrix.endswith(".petsc") else ["-matrix", matrix]
+        run.logged(["mpiexec", "-n", ranks, "solve_bench", *named, *run.value("direct").split(), "-types", kind, "-solvers", solvers,
                     "-launcher", f"mpiexec -n {ranks}", "-options_left", "no", "-json", f"{part}.json"], int(seconds), Path(f"{part}.log"))
     files = [parts / "*.json"] if run.dry else sorted(parts.glob("*.json"))
     if files:

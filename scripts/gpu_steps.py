@@ -162,6 +162,12 @@ STEPS = [
         !factors 16 60 aij lu_cudss,cholesky_cudss tet3_rcm:21 stencil7:46 tet3_rcm:32 stencil5:852 stencil7:67 tet3_rcm:46
         !factors 1 60 aij lu_cudss,cholesky_cudss tet3_rcm:21 stencil7:31 stencil5:173 stencil5:320 stencil7:46 tet3_rcm:32 stencil5:550 stencil5:852 \
           stencil7:67 tet3_rcm:46"""),
+    Step("direct_matrices", "distro", 500, -20, "an unsymmetric and a saddle-point matrix, which multigrid does not solve, by cuDSS (`CUDSS`) and by MUMPS", """
+        $PYTHON $here/direct_matrices.py $scratch 32
+        !factors 1 40 aij lu_cudss convection.petsc
+        !factors 1 60 aij cholesky_cudss,lu_cudss stokes.petsc
+        !factors 16 100 aij lu_mumps,cholesky_mumps convection.petsc stokes.petsc
+        !factors 1 250 aij lu_mumps convection.petsc stokes.petsc"""),
     Step("dolfinx", "dolfinx", 570, -10, "the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared", """
         $PYTHON $part/dolfinx_run.py $part/programs $out/dolfinx.json $DOLFINX_ARGS"""),
     Step("dolfinx_direct", "dolfinx", 570, -10, "LU in a program of DOLFINx, unchanged: by `run`, by MUMPS on one core and on 16 processes, and by PETSc", """
