@@ -276,7 +276,7 @@ int64_t rounds_max(int64_t n) { return (int64_t)std::sqrt(16. * (double)n + 4096
 SpmvStatus find_roots(const Graph &g, int64_t *rounds, SpmvExec *exec)
 {
   const int64_t most = rounds_max(g.n), blocks = spmv_blocks(g.n, ROWS_PER_BLOCK);
-  const int64_t some = blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX, before = *rounds + 1;
+  const int64_t some = blocks < BLOCKS_MAX ? blocks : (int64_t)BLOCKS_MAX, before = *rounds + 1;
   int64_t       launched = 0, batch = g.n > FINISH_MAX ? ROUNDS_FIRST : 0;
   Counts        counts;
   int           phase = 1;
