@@ -59,6 +59,46 @@ PetscErrorCode AIJFmtSizeGet(Mat A, int64_t *nonzeros, PetscBool *there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The option of a matrix that is of our types; it counts for matrices of PETSc's own types, too */
+static PetscErrorCode PlaceOf(Mat A, const Mat_AIJFmt *s, PetscInt *place)
+{
+  static const char *const places[] = {[AIJFMT_AUTO] = "auto", [AIJFMT_ON_HOST] = "host", [AIJFMT_ON_GPU] = "gpu"};
+
+  PetscFunctionBegin;
+  *place = s ? (PetscInt)s->class_options.value[AIJFMT_DEVICE] : AIJFMT_AUTO;
+  if (!s)
+    PetscCall(PetscOptionsGetEList(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_aijfmt_device", places, 3,
+                                   place, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtFactorDecide(Mat A, char why[SPMV_MESSAGE_MAX])
+{
+  char        no_gpu[SPMV_MESSAGE_MAX];
+  Mat_AIJFmt *s;
+  int64_t     nonzeros;
+  PetscInt    place;
+  PetscBool   there;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(PlaceOf(A, s, &place));
+  PetscCall(AIJFmtSizeGet(A, &nonzeros, &there));
+  if (A->rmap->n == 0) PetscCall(PetscStrncpy(why, "the matrix has no rows", SPMV_MESSAGE_MAX));
+  else if (place == AIJFMT_ON_HOST) PetscCall(PetscStrncpy(why, "-mat_aijfmt_device host", SPMV_MESSAGE_MAX));
+  else if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "the matrix is bound to the CPU", SPMV_MESSAGE_MAX));
+  else if (spmv_device_count(no_gpu) == 0) PetscCall(PetscStrncpy(why, no_gpu, SPMV_MESSAGE_MAX));
+  else if (nonzeros > INT32_MAX)
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%lld nonzeros are more than indices of 32 bits count",
+                            (long long)nonzeros));
+  else if (!there && place != AIJFMT_ON_GPU && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS)
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
+                            "%lld nonzeros are fewer than %d: -mat_aijfmt_device gpu factors small matrices, too",
+                            (long long)nonzeros, (int)AIJFMT_DEVICE_MIN_NONZEROS));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscLogDouble *CounterOf(MatAIJFmtInfo *info, AIJFmtWhy kind, PetscBool gpu)
 {
   switch (kind) {

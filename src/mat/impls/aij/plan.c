@@ -92,6 +92,18 @@ static PetscErrorCode IndicesNarrow(const void *from, int64_t n, SpmvIndex to, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A pattern of the host, whose counts fit, with indices of 32 bits. The caller frees both blocks, which are NULL if
+   PetscInt has 32 bits. */
+PetscErrorCode AIJFmtPatternNarrow(const SpmvPattern *here, SpmvPattern *narrow, int32_t *block[2])
+{
+  PetscFunctionBegin;
+  *narrow            = *here;
+  narrow->index_type = SPMV_I32;
+  PetscCall(IndicesNarrow(here->row_ptr, here->rows + 1, SPMV_I32, &narrow->row_ptr, &block[0]));
+  PetscCall(IndicesNarrow(here->col, here->nnz, SPMV_I32, &narrow->col, &block[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies a pattern of the host, and values [nnz] unless NULL, to one block on the device, which the caller frees. *block
    is NULL if *status is a failure. */
 PetscErrorCode AIJFmtUpload(SpmvExec *exec, const SpmvPattern *here, const PetscScalar *values, SpmvIndex index_type,

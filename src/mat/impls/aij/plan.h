@@ -88,6 +88,9 @@ PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);
 PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, Mat);
 
+/* decide.c: leaves a reason if A, of any sequential AIJ type, should be factored on the host */
+PETSC_INTERN PetscErrorCode AIJFmtFactorDecide(Mat, char why[SPMV_MESSAGE_MAX]);
+
 /* places.c: values that are on the device only come to the host, for functions of PETSc that read them there directly */
 PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);
 
@@ -114,6 +117,7 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
+PETSC_INTERN PetscErrorCode AIJFmtPatternNarrow(const SpmvPattern *, SpmvPattern *narrow, int32_t *block[2]);
 PETSC_INTERN PetscErrorCode AIJFmtUpload(SpmvExec *, const SpmvPattern *, const PetscScalar *, SpmvIndex, SpmvCsr *,
                                          void **block, SpmvStatus *);
 
