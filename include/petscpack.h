@@ -51,6 +51,8 @@
 #if !defined(MATSOLVERCUDSS)
   #define MATSOLVERCUDSS "cudss"
 #endif
+/* ILU(0) and ICC(0) of sequential AIJ matrices on the GPU, for PCFactorSetMatSolverType() */
+#define MATSOLVERPETSCPACK "petscpack"
 
 /* How the iterations of KSPCGDEVICE, KSPRICHARDSONDEVICE and KSPGMRESDEVICE run, for KSPDeviceSetMode() */
 typedef enum {
@@ -163,6 +165,18 @@ typedef struct {
   PetscBool      hybrid; /* the factor is in the host's memory in part */
 } MatCuDSSInfo;
 
+/* Filled by MatIncompleteGetInfo() */
+typedef struct {
+  PetscBool      on_device; /* the last factorization is on the GPU */
+  const char    *reason;    /* why PETSc's package has made it; "" if it has not. The factor owns the text. */
+  PetscInt       symbolic, numeric, solves; /* on the GPU */
+  PetscInt       solves_host;
+  PetscInt       shifts; /* of the last factorization on the GPU, ... */
+  PetscReal      shift;  /* ... and what they have added to the diagonal */
+  PetscInt64     factor_nonzeros;
+  PetscLogDouble bytes; /* GPU memory of the factor */
+} MatIncompleteInfo;
+
 PETSC_EXTERN PetscErrorCode PetscPackInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackFinalizePackage(void);
 PETSC_EXTERN PetscErrorCode PetscPackSetNCCL(const char nccl[]);
@@ -179,6 +193,7 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtGetOption(Mat, const char[], char[], size_t
 PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
 PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
 PETSC_EXTERN PetscErrorCode MatCuDSSGetInfo(Mat, MatCuDSSInfo *);
+PETSC_EXTERN PetscErrorCode MatIncompleteGetInfo(Mat, MatIncompleteInfo *);
 PETSC_EXTERN PetscErrorCode MatCuDSSSetOptions(Mat, const MatCuDSSOptions *);
 PETSC_EXTERN PetscErrorCode MatCuDSSGetOptions(Mat, MatCuDSSOptions *);
 

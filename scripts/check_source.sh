@@ -148,7 +148,8 @@ src/mat/impls/aij       sys/
 src/mat/impls/lists     sys/|parallel/|mat/impls/aij/
 src/mat/impls/products  sys/|parallel/|mat/impls/(aij|lists)/
 src/mat/impls/factor    sys/|mat/impls/aij/plan\.h
-src/pc/impls/factor     sys/|mat/impls/factor/
+src/mat/impls/incomplete sys/|mat/impls/aij/plan\.h
+src/pc/impls/factor     sys/|mat/impls/(factor|incomplete)/
 src/pc/impls/gamg       sys/|parallel/|mat/
 src/pc/impls/point      sys/|parallel/|mat/impls/aij/plan\.h
 src/pc/impls/multigrid  sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/point/|pc/impls/factor/

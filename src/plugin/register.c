@@ -10,6 +10,7 @@
 #include "ksp/impls/gmres/gmresdevice.h"
 #include "mat/impls/aij/aijfmt.h"
 #include "mat/impls/factor/factor.h"
+#include "mat/impls/incomplete/incomplete.h"
 #include "parallel/processes.h"
 #include "sys/private.h"
 #include "pc/impls/gamg/aggdevice.h"
@@ -52,10 +53,11 @@ static PetscErrorCode RefuseOtherKinds_PetscPack(void)
   PetscCall(PetscDataTypeFromString("scalar", &type, &found));
   PetscCall(PetscDataTypeGetSize(type, &scalar));
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &index));
-  PetscCheck(scalar == sizeof(PetscScalar) && index == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "this libpetscpack was built for a PETSc with scalars of %d bytes and indices of %d, and the program's has "
-             "%d and %d: build libpetscpack against the PETSc of the program",
-             (int)sizeof(PetscScalar), (int)sizeof(PetscInt), (int)scalar, (int)index);
+  PetscCheck(
+      scalar == sizeof(PetscScalar) && index == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
+      "this libpetscpack was built for a PETSc with scalars of %d bytes and indices of %d, and the program's has "
+      "%d and %d: build libpetscpack against the PETSc of the program",
+      (int)sizeof(PetscScalar), (int)sizeof(PetscInt), (int)scalar, (int)index);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,6 +258,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(AIJFmtPCNamesRegister());
   PetscCall(AIJFmtCudaRegister());
   PetscCall(MatCuDSSRegister());
+  PetscCall(MatIncompleteRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
   PetscCall(AggDevRegister());

@@ -1,0 +1,48 @@
+/*
+  incomplete.h - ILU(0) and ICC(0) of AIJ matrices of the package petscpack.
+
+  A factor is a shell around one of two bodies: a factorization on the device, or the factor of PETSc's own package. The
+  symbolic phase chooses; a numeric phase or a solve that the device refuses is PETSc's.
+
+    MatGetFactor() -> incomplete_create.c;  symbolic and numeric phases -> incomplete_factor.c;  MatSolve() and its
+    relatives -> incomplete_solve.c
+*/
+#pragma once
+
+#include <spmv_factor.h>
+#include "mat/impls/aij/plan.h"
+
+typedef struct {
+  SpmvExec           exec;
+  SpmvFactorization *device; /* NULL: the symbolic phase chose the host */
+  SpmvFactorOptions  options;
+  PetscInt64         serial;                /* of device; CUDA graphs rely on its addresses */
+  Mat                host;                  /* the factor of PETSc's package, or NULL */
+  char               why[SPMV_MESSAGE_MAX]; /* why solves are the host's; "" if they are not */
+  IS                 row, col;              /* as given to the symbolic phase, ... */
+  MatFactorInfo      info;                  /* ... and the last phase */
+  Mat                matrix;                /* of the last numeric phase, with a reference, ... */
+  PetscObjectState   values;                /* ... and its state then */
+  AIJFmtVector       b, x;
+  PetscInt           analyses, numeric, solves, solves_host;
+} Mat_Incomplete;
+
+/* incomplete_create.c. *s is NULL for a factor of another package. */
+PETSC_INTERN PetscErrorCode MatIncompleteRegister(void);
+PETSC_INTERN PetscErrorCode MatIncompleteStateGet(Mat F, Mat_Incomplete **s);
+
+/* incomplete_factor.c. WhyHost: a reason that is known before the symbolic phase. Make: analyses and factors A again, for
+   transposed solves if the options say so. HostNumeric: PETSc's package factors A. Make and WhyHost leave a reason. */
+PETSC_INTERN PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_fill, MatFactorShiftType,
+                                                 char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MatIncompleteMake(Mat A, Mat_Incomplete *);
+PETSC_INTERN PetscErrorCode MatIncompleteHostNumeric(Mat F, Mat A, Mat_Incomplete *, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatILUFactorSymbolic_Incomplete(Mat, Mat, IS, IS, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatICCFactorSymbolic_Incomplete(Mat, Mat, IS, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatFactorNumeric_Incomplete(Mat, Mat, const MatFactorInfo *);
+
+/* incomplete_solve.c */
+PETSC_INTERN PetscErrorCode MatSolve_Incomplete(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatSolveTranspose_Incomplete(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatForwardSolve_Incomplete(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatBackwardSolve_Incomplete(Mat, Vec, Vec);

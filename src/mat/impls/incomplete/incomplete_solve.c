@@ -1,0 +1,132 @@
+/* incomplete_solve.c - solves with an incomplete factor, on the device or by PETSc's package. */
+#include "incomplete.h"
+#include "sys/compat.h"
+#include "sys/totals.h"
+
+typedef PetscErrorCode (*HostSolve_Incomplete)(Mat, Vec, Vec);
+
+static PetscErrorCode UnchangedRequire(const Mat_Incomplete *s, const char what[])
+{
+  PetscObjectState now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)s->matrix, &now));
+  PetscCheck(
+      now == s->values, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+      "The incomplete factor has to be made again (%s), and the matrix has changed since: factor it again, or use "
+      "-pc_factor_mat_solver_type petsc",
+      what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's package factors the same values, until the next numeric phase */
+static PetscErrorCode BecomeHost_Incomplete(Mat F, Mat_Incomplete *s)
+{
+  PetscFunctionBegin;
+  PetscCall(UnchangedRequire(s, s->why));
+  PetscCall(MatIncompleteHostNumeric(F, s->matrix, s, &s->info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Transposes of L and U take memory, so the first transposed solve asks for them */
+static PetscErrorCode TransposesGet(Mat_Incomplete *s)
+{
+  PetscFunctionBegin;
+  if (s->options.transposes || s->options.kind == SPMV_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(UnchangedRequire(s, "the first transposed solve"));
+  s->options.transposes = 1;
+  PetscCall(MatIncompleteMake(s->matrix, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves a reason in s->why if the device refuses: then x is undefined */
+static PetscErrorCode SolveOnDevice_Incomplete(Mat_Incomplete *s, PetscBool transposed, Vec b, Vec x)
+{
+  SpmvFactorInfo info;
+  SpmvStatus     status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtCudaStream(&s->exec));
+  PetscCall(AIJFmtVectorTry(&s->exec, &s->b, b, AIJFMT_READ, &status));
+  if (!status) {
+    PetscCall(AIJFmtVectorTry(&s->exec, &s->x, x, AIJFMT_WRITE, &status));
+    if (!status) {
+      PetscCall(PetscLogGpuTimeBegin());
+      status = spmv_factor_solve(s->device, transposed, s->b.data, s->x.data, &s->exec);
+      PetscCall(PetscLogGpuTimeEnd());
+      PetscCall(AIJFmtVectorGive(&s->exec, &s->x, &status));
+    }
+    PetscCall(AIJFmtVectorGive(&s->exec, &s->b, &status));
+  }
+  PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
+  if (status) PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_factor_info(s->device, &info);
+  PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)info.factor_nonzeros));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve_Incomplete(Mat F, PetscBool transposed, HostSolve_Incomplete host, Vec b, Vec x)
+{
+  Mat_Incomplete *s = (Mat_Incomplete *)F->data;
+
+  PetscFunctionBegin;
+  if (!s->why[0]) {
+    if (transposed) PetscCall(TransposesGet(s));
+    if (!s->why[0]) PetscCall(SolveOnDevice_Incomplete(s, transposed, b, x));
+    if (s->why[0]) PetscCall(BecomeHost_Incomplete(F, s));
+    else s->solves++;
+  }
+  if (s->why[0]) {
+    PetscCall((*host)(s->host, b, x));
+    s->solves_host++;
+  }
+  PetscPackCountApply(PETSCPACK_FACTOR, s->why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSolve_Incomplete(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Solve_Incomplete(F, PETSC_FALSE, MatSolve, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factor of ICC is symmetric */
+PetscErrorCode MatSolveTranspose_Incomplete(Mat F, Vec b, Vec x)
+{
+  const PetscBool symmetric = F->factortype == MAT_FACTOR_ICC ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(Solve_Incomplete(F, PETSC_TRUE, symmetric ? MatSolve : MatSolveTranspose, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Half of a solve, for which the device has no function: the host factors, too */
+static PetscErrorCode HalfSolve_Incomplete(Mat F, HostSolve_Incomplete half, Vec b, Vec x)
+{
+  Mat_Incomplete *s = (Mat_Incomplete *)F->data;
+
+  PetscFunctionBegin;
+  if (!s->why[0]) {
+    PetscCall(PetscStrncpy(s->why, "a forward or backward solve alone", sizeof s->why));
+    PetscCall(BecomeHost_Incomplete(F, s));
+  }
+  PetscCall((*half)(s->host, b, x));
+  s->solves_host++;
+  PetscPackCountApply(PETSCPACK_FACTOR, s->why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatForwardSolve_Incomplete(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(HalfSolve_Incomplete(F, MatForwardSolve, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatBackwardSolve_Incomplete(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(HalfSolve_Incomplete(F, MatBackwardSolve, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
