@@ -7,6 +7,8 @@
 
 static PetscErrorCode ReplaceLU(PetscBool replace) { return PCFactorReplace(PCLU, replace); }
 static PetscErrorCode ReplaceCholesky(PetscBool replace) { return PCFactorReplace(PCCHOLESKY, replace); }
+static PetscErrorCode ReplaceILU(PetscBool replace) { return PCFactorReplace(PCILU, replace); }
+static PetscErrorCode ReplaceICC(PetscBool replace) { return PCFactorReplace(PCICC, replace); }
 static PetscErrorCode ReplaceCG(PetscBool replace) { return KSPDevReplace(&CGDevClass, replace); }
 static PetscErrorCode ReplaceGMRES(PetscBool replace) { return KSPDevReplace(&GMRESDevClass, replace); }
 static PetscErrorCode ReplaceRichardson(PetscBool replace) { return KSPDevReplace(&RichardsonDevClass, replace); }
@@ -20,7 +22,8 @@ static const struct {
     {KSPGMRES, ReplaceGMRES},      {KSPRICHARDSON, ReplaceRichardson},
     {PCMG, MGDevReplaceMG},        {PCGAMG, MGDevReplaceGAMG},
     {PCHYPRE, MGDevReplaceHypre},  {PCLU, ReplaceLU},
-    {PCCHOLESKY, ReplaceCholesky},
+    {PCCHOLESKY, ReplaceCholesky}, {PCILU, ReplaceILU},
+    {PCICC, ReplaceICC},
 };
 
 static PetscErrorCode TypeReplace_PetscPack(const char name[], PetscBool replace)
@@ -64,7 +67,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   PetscFunctionBegin;
   PetscCall(ListFromOptions("Types of PETSc replaced by petscpack", "-petscpack_replace",
                             "Types of PETSc replaced by types of petscpack: aij,cg,gmres,richardson,mg,gamg,hypre,lu,"
-                            "cholesky",
+                            "cholesky,ilu,icc",
                             "PetscPackReplaceType", TypeReplace_PetscPack));
   PetscCall(ListFromOptions("Packages replaced by petscpack", "-petscpack_replace_packages",
                             "Packages in whose place cuDSS factors: mumps,superlu_dist,superlu,umfpack,cholmod,klu,"
@@ -80,11 +83,12 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   Not Collective
 
   Input Parameters:
-+ type    - `MATAIJ`, `KSPCG`, `KSPGMRES`, `KSPRICHARDSON`, `PCMG`, `PCGAMG`, `PCHYPRE`, `PCLU` or `PCCHOLESKY`
++ type    - `MATAIJ`, `KSPCG`, `KSPGMRES`, `KSPRICHARDSON`, `PCMG`, `PCGAMG`, `PCHYPRE`, `PCLU`, `PCCHOLESKY`,
+            `PCILU` or `PCICC`
 - replace - `PETSC_FALSE` makes the name mean PETSc's own type again
 
   Options Database Key:
-. -petscpack_replace <aij,cg,gmres,richardson,mg,gamg,hypre,lu,cholesky> - the same for a list of names, read by `PetscPackInitializePackage()`
+. -petscpack_replace <aij,cg,gmres,richardson,mg,gamg,hypre,lu,cholesky,ilu,icc> - the same for a list of names, read by `PetscPackInitializePackage()`
 
   Level: intermediate
 
@@ -108,7 +112,12 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   `PCLU` and `PCCHOLESKY` keep their types: those for which no package is named, and that do not factor in place, take the
   package `MATSOLVERCUDSS`. PETSc's package factors where that cannot; see `PetscPackSetCuDSS()`.
 
-.seealso: `PetscPackSetCuDSS()`, `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
+  `PCILU` and `PCICC` do so with the package `MATSOLVERPETSCPACK`: ILU(0) and ICC(0) in natural order of sequential AIJ
+  matrices are factored and solved with on the GPU, with PETSc's shifts and its iterates up to rounding. Blocks of
+  `PCBJACOBI` and `PCASM` are such PCs. PETSc's package factors small matrices, with fill, in other orderings, with shifts
+  inblocks, and where a pivot is too small.
+
+.seealso: `PetscPackSetCuDSS()`, `MatIncompleteGetInfo()`, `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`
 @*/
 PetscErrorCode PetscPackReplaceType(const char type[], PetscBool replace)

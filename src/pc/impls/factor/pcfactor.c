@@ -1,13 +1,22 @@
 /*
-  pcfactor.c - the names lu and cholesky for factors on the GPU. A PC stays PETSc's; where it is about to choose a package
-  and none is named, it takes cudss. It does so in three places: in PCSetFromOptions(), in
+  pcfactor.c - the names lu, cholesky, ilu and icc for factors on the GPU. A PC stays PETSc's; where it is about to choose a
+  package and none is named, it takes cudss, or petscpack for incomplete factors. It does so in three places: in PCSetFromOptions(), in
   PCFactorSetUpMatSolverType(), and in PCSetUp().
 */
 #include "pcfactor.h"
 #include "mat/impls/factor/factor.h"
+#include "mat/impls/incomplete/incomplete.h"
+
+static PetscErrorCode CreateLU(PC);
+static PetscErrorCode CreateCholesky(PC);
+static PetscErrorCode CreateILU(PC);
+static PetscErrorCode CreateICC(PC);
 
 typedef struct {
-  PCType type;
+  PCType        type;
+  MatFactorType factor;
+  MatSolverType package; /* that is taken if none is named */
+  PetscErrorCode (*replacement)(PC);
   PetscErrorCode (*create)(PC); /* PETSc's creator */
   PetscErrorCode (*setup)(PC);
   PetscErrorCode (*setfromoptions)(PC, AIJFmtOptionItems);
@@ -15,9 +24,19 @@ typedef struct {
   PetscErrorCode (*reorder)(PC, PetscReal); /* ... and PCFactorReorderForNonzeroDiagonal(), of PCLU alone */
 } Hooks;
 
-static Hooks hooks[] = {{.type = PCLU}, {.type = PCCHOLESKY}};
+enum { HOOKS = 4 };
+static Hooks hooks[HOOKS] = {{PCLU, MAT_FACTOR_LU, MATSOLVERCUDSS, .replacement = CreateLU},
+                             {PCCHOLESKY, MAT_FACTOR_CHOLESKY, MATSOLVERCUDSS, .replacement = CreateCholesky},
+                             {PCILU, MAT_FACTOR_ILU, MATSOLVERPETSCPACK, .replacement = CreateILU},
+                             {PCICC, MAT_FACTOR_ICC, MATSOLVERPETSCPACK, .replacement = CreateICC}};
 
-static Hooks *HooksOf(PCType type) { return &hooks[strcmp(type, PCCHOLESKY) ? 0 : 1]; }
+static Hooks *HooksOf(PCType type)
+{
+  int i = 0;
+
+  while (i < HOOKS - 1 && strcmp(type, hooks[i].type)) i++;
+  return &hooks[i];
+}
 
 /* A factor in place overwrites the matrix: only PETSc's package can do that */
 static PetscErrorCode PackageChoose(PC pc, const Hooks *h)
@@ -29,9 +48,8 @@ static PetscErrorCode PackageChoose(PC pc, const Hooks *h)
   PetscCall(PCFactorGetMatSolverType(pc, &package));
   PetscCall(PCFactorGetUseInPlace(pc, &in_place));
   if (package || in_place || !pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      MatGetFactorAvailable(pc->pmat, MATSOLVERCUDSS, h == hooks ? MAT_FACTOR_LU : MAT_FACTOR_CHOLESKY, &available));
-  if (available) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERCUDSS));
+  PetscCall(MatGetFactorAvailable(pc->pmat, h->package, h->factor, &available));
+  if (available) PetscCall(PCFactorSetMatSolverType(pc, h->package));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,13 +141,15 @@ static PetscErrorCode Hook(PC pc, Hooks *h)
   pc->ops->setup          = PCSetUp_Factor;
   pc->ops->setfromoptions = PCSetFromOptions_Factor;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", Choose_Factor));
-  if (reorder)
+  if (reorder && h->factor == MAT_FACTOR_LU) /* incomplete factors have natural order with each package */
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", Reorder_Factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateLU(PC pc) { return Hook(pc, &hooks[0]); }
 static PetscErrorCode CreateCholesky(PC pc) { return Hook(pc, &hooks[1]); }
+static PetscErrorCode CreateILU(PC pc) { return Hook(pc, &hooks[2]); }
+static PetscErrorCode CreateICC(PC pc) { return Hook(pc, &hooks[3]); }
 
 PetscErrorCode PCFactorReplace(PCType type, PetscBool replace)
 {
@@ -137,7 +157,7 @@ PetscErrorCode PCFactorReplace(PCType type, PetscBool replace)
 
   PetscFunctionBegin;
   if (!h->create) PetscCall(PetscFunctionListFind(PCList, type, &h->create));
-  PetscCall(PCRegister(type, !replace ? h->create : h == hooks ? CreateLU : CreateCholesky));
+  PetscCall(PCRegister(type, replace ? h->replacement : h->create));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,5 +178,22 @@ PetscErrorCode PCFactorOnDevice(PC pc, PetscBool *is, SpmvDirect **direct, char 
   PetscCall(PetscStrncpy(reason, s->why, SPMV_MESSAGE_MAX));
   if (s->several && !s->host)
     PetscCall(PetscStrncpy(reason, "a factor of several processes is applied through the host", SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCIncompleteOnDevice(PC pc, PetscBool *is, Mat_Incomplete **s, char reason[SPMV_MESSAGE_MAX])
+{
+  Mat F;
+
+  PetscFunctionBegin;
+  *s = NULL;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, ""));
+  if (!*is || !pc->setupcalled || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatIncompleteStateGet(F, s));
+  *is = *s ? PETSC_TRUE : PETSC_FALSE;
+  if (!*s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(reason, (*s)->why, SPMV_MESSAGE_MAX));
+  if (reason[0]) *s = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
