@@ -183,7 +183,7 @@ PetscErrorCode KSPSolve_Device(KSP ksp)
   PetscCall(SystemAccept_KSPDevice(ksp, s));
   if (!s->reason[0]) PetscCall(SolvePrepare_KSPDevice(ksp, s, PETSC_TRUE));
   if (!s->reason[0]) {
-    s->single = s->pc.kind == SPMV_PC_FUNCTION && !s->direct ? MGDevHierarchyInfo(s->multigrid)->single : PETSC_FALSE;
+    s->single = KSPDevHasCycle(s) ? MGDevHierarchyInfo(s->multigrid)->single : PETSC_FALSE;
     PetscCall(s->single ? IterateSingle(ksp, s) : SolveIterate_KSPDevice(ksp, s));
   }
   if (s->reason[0]) PetscCall(SolveByParent(ksp, s));

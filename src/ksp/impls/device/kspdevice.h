@@ -11,9 +11,11 @@
 #include <petsc/private/pcimpl.h>
 #include <petscpack.h>
 #include <spmv_direct.h>
+#include <spmv_factor.h>
 #include <spmv_engine.h>
 #include "mat/impls/aij/plan.h"
 #include "parallel/processes.h"
+#include "pc/impls/factor/pcfactor.h"
 #include "pc/impls/multigrid/mgdevice.h"
 
 enum {
@@ -42,7 +44,8 @@ typedef struct {
   PetscInt         conversions, refreshes; /* of own and csr */
 } KSPDevMatrix;
 
-/* What an engine was made for, besides its options: the product, the multigrid cycle, or 0, and rounded values, or NULL */
+/* What an engine was made for, besides its options: the product, the multigrid cycle or the incomplete
+   factor, or 0, and rounded values, or NULL */
 typedef struct {
   PetscInt64  product[KSPDEV_PARTS], cycle;
   const void *rounded;
@@ -60,14 +63,15 @@ typedef struct KSPDevClass KSPDevClass;
   PetscBool          several; /* several processes solve the system ... */                                             \
   PetscPackProcesses all;     /* ... and communicate through this */                                                   \
   KSPDevMatrix       matrix;                                                                                           \
-  MGDevPoint         pc;        /* kind SPMV_PC_FUNCTION: ... */                                                       \
-  SpmvDirect        *direct;    /* ... this factorization of the PC, or, if it is NULL, ... */                         \
-  MGDevHierarchy     multigrid; /* ... the cycle of this hierarchy, made when first needed */                          \
-  PetscBool          of_pc;     /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */   \
-  PetscInt           cycles;    /* done on the device */                                                               \
-  PetscBool          single;    /* the cycle is in single precision, ... */                                            \
-  MGDevNorms         norms;     /* ... its norms are watched, ... */                                                   \
-  const char        *fault;     /* ... and this is why it was not good enough, or NULL */                              \
+  MGDevPoint         pc;         /* kind SPMV_PC_FUNCTION: ... */                                                      \
+  SpmvDirect        *direct;     /* ... this factorization of the PC, or, if it is NULL, ... */                        \
+  Mat_Incomplete    *incomplete; /* ... this incomplete factor, or, if it is NULL, ... */                              \
+  MGDevHierarchy     multigrid;  /* ... the cycle of this hierarchy, made when first needed */                         \
+  PetscBool          of_pc;      /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */  \
+  PetscInt           cycles;     /* done on the device */                                                              \
+  PetscBool          single;     /* the cycle is in single precision, ... */                                           \
+  MGDevNorms         norms;      /* ... its norms are watched, ... */                                                  \
+  const char        *fault;      /* ... and this is why it was not good enough, or NULL */                             \
   AIJFmtVector       x;                                                                                                \
   KSPDevEngineKey    engine_key;                                                                                       \
   SpmvFailure        failure; /* of calls of the engine, on several processes */                                       \
@@ -79,6 +83,8 @@ typedef struct {
   KSPDEVICEHEADER
 } KSPDevice;
 #define KSPDEV(s) ((KSPDevice *)(s))
+/* Whether the preconditioner is a multigrid cycle */
+#define KSPDevHasCycle(s) ((s)->pc.kind == SPMV_PC_FUNCTION && !(s)->direct && !(s)->incomplete)
 
 /* A type that stands around a KSP type of PETSc. Functions leave a reason in s->reason if the device cannot serve. */
 struct KSPDevClass {

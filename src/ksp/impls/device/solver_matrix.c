@@ -165,7 +165,7 @@ PetscErrorCode KSPDevMatrixPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   PetscFunctionBegin;
   if (s->several) PetscCall(ParallelPlan(ksp, s, A, x));
   else {
-    if (s->pc.kind == SPMV_PC_FUNCTION && !s->direct) PetscCall(MGDevHierarchyPlan(s->multigrid, A, &found));
+    if (KSPDevHasCycle(s)) PetscCall(MGDevHierarchyPlan(s->multigrid, A, &found));
     s->matrix.call.ghost_plan = NULL;
     s->matrix.call.processes  = NULL;
     PetscCall(MinePlan(s, A, x, &found));

@@ -178,7 +178,7 @@ static PetscErrorCode ViewMatrix(const KSPDevice *s, PetscViewer viewer)
   else if (s->pc.kind == SPMV_PC_FUNCTION)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: a plan on the device, format %s\n", format));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  matrix: its own plan on the device\n"));
-  if (s->pc.kind == SPMV_PC_FUNCTION && !s->of_pc && !s->direct)
+  if (KSPDevHasCycle(s) && !s->of_pc)
     PetscCall(MGDevHierarchyView(s->multigrid, viewer)); /* otherwise the PC views it */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,9 +1,8 @@
 /*
   solver_pc.c - the preconditioner on the device: the numbers of a point or point-block preconditioner, or a function, which
-  is a multigrid cycle or a solve with a factorization. They are kept until they change.
+  is a multigrid cycle or a solve with a factor. They are kept until they change.
 */
 #include "kspdevice.h"
-#include "pc/impls/factor/pcfactor.h"
 #include <math.h>
 
 /* Forgets the hierarchy; one that belongs to the PC stays on the device */
@@ -12,8 +11,9 @@ static PetscErrorCode ForgetHierarchy(KSPDevice *s)
   PetscFunctionBegin;
   if (s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
   else PetscCall(MGDevHierarchyForget(s->multigrid));
-  s->of_pc  = PETSC_FALSE;
-  s->direct = NULL;
+  s->of_pc      = PETSC_FALSE;
+  s->direct     = NULL;
+  s->incomplete = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,9 +28,15 @@ PetscErrorCode KSPDevPCForget(KSPDevice *s)
 static void BecomeFunction(KSPDevice *s)
 {
   if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
-  s->pc.kind  = SPMV_PC_FUNCTION;
-  s->pc.block = 1;
-  s->direct   = NULL;
+  s->pc.kind    = SPMV_PC_FUNCTION;
+  s->pc.block   = 1;
+  s->direct     = NULL;
+  s->incomplete = NULL;
+}
+
+static SpmvStatus IncompleteApply(void *device, const void *r, void *z, SpmvExec *exec)
+{
+  return spmv_factor_solve((SpmvFactorization *)device, 0, r, z, exec);
 }
 
 KSPDevFunction KSPDevFunctionGet(const KSPDevice *s)
@@ -38,6 +44,7 @@ KSPDevFunction KSPDevFunctionGet(const KSPDevice *s)
   const MGDevInfo *of = MGDevHierarchyInfo(s->multigrid);
 
   if (s->direct) return (KSPDevFunction){.apply = spmv_direct_function, .ctx = s->direct, .waits = 1};
+  if (s->incomplete) return (KSPDevFunction){.apply = IncompleteApply, .ctx = s->incomplete->device};
   return (KSPDevFunction){.apply = spmv_cycle_function, .ctx = of->cycle, .waits = of->cycle_info.waits};
 }
 
@@ -77,16 +84,19 @@ static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec re
 
 PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
-  PetscBool   multigrid, factored;
-  SpmvDirect *direct;
+  PetscBool       multigrid, factored;
+  SpmvDirect     *direct;
+  Mat_Incomplete *incomplete;
 
   PetscFunctionBegin;
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   PetscCall(PCFactorOnDevice(ksp->pc, &factored, &direct, s->reason));
-  if (direct) {
+  PetscCall(PCIncompleteOnDevice(ksp->pc, &factored, &incomplete, s->reason));
+  if (direct || incomplete) {
     PetscCall(ForgetHierarchy(s));
     BecomeFunction(s);
-    s->direct = direct;
+    s->direct     = direct;
+    s->incomplete = incomplete;
   } else if (multigrid) PetscCall(CycleGet_KSPDevice(ksp, s));
   else if (!s->reason[0]) PetscCall(PointGet_KSPDevice(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);

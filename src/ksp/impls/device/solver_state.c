@@ -50,8 +50,15 @@ PetscErrorCode KSPDevAgree(KSP ksp, KSPDevice *s)
 PetscErrorCode KSPDevCountApplies(KSPDevice *s, int64_t applies)
 {
   SpmvDirectInfo info;
+  SpmvFactorInfo of;
 
   PetscFunctionBegin;
+  if (s->incomplete) {
+    s->incomplete->solves += (PetscInt)applies;
+    spmv_factor_info(s->incomplete->device, &of);
+    PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)of.factor_nonzeros * (PetscLogDouble)applies));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (s->direct) {
     spmv_direct_info(s->direct, &info);
     PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)info.factor_nonzeros * (PetscLogDouble)applies));
@@ -80,7 +87,8 @@ PetscErrorCode KSPDevEngineGet(KSPDevice *s, const void *wanted, void *options, 
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(now.product, s->matrix.serial, KSPDEV_PARTS));
-  if (s->pc.kind == SPMV_PC_FUNCTION && !s->direct) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
+  if (KSPDevHasCycle(s)) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
+  else if (s->pc.kind == SPMV_PC_FUNCTION && s->incomplete) now.cycle = s->incomplete->serial;
   PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &key));
   PetscCall(PetscMemcmp(wanted, options, bytes, &same));
   if (key && same) PetscFunctionReturn(PETSC_SUCCESS);
