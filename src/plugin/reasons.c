@@ -5,7 +5,6 @@
 */
 #include "watch.h"
 #include "ksp/impls/device/kspdevice.h"
-#include "pc/impls/factor/pcfactor.h"
 #include "pc/impls/multigrid/pctypes.h"
 
 /* Preconditioners with no form on the GPU */
@@ -13,8 +12,6 @@ static const struct {
   const char *type, *why;
 } of_pc[] = {
     {PCQR, "factors are computed and applied on the host"},
-    {PCILU, "incomplete factors are computed and applied on the host"},
-    {PCICC, "incomplete factors are computed and applied on the host"},
     {PCSOR, "its sweeps run on the host"},
     {PCEISENSTAT, "its sweeps run on the host"},
     {PCKACZMARZ, "its sweeps run on the host"},
@@ -114,6 +111,56 @@ static PetscErrorCode ReasonOfFactor(PC pc, PetscBool *is, char why[SPMV_MESSAGE
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Why incomplete factors would stay on the host with -petscpack_replace, too; "" if they would not */
+static PetscErrorCode ReasonOfOwnIncomplete(PC pc, char why[SPMV_MESSAGE_MAX])
+{
+  MatSolverType      package   = NULL;
+  PetscBool          available = PETSC_FALSE, in_place = PETSC_FALSE, fill = PETSC_FALSE, named, ordered, ilu;
+  PetscInt           levels = 0;
+  MatFactorShiftType shift;
+  const char        *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &ilu));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_solver_type", &named));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &ordered));
+  PetscCall(PCFactorGetMatSolverType(pc, &package));
+  PetscCall(PCFactorGetUseInPlace(pc, &in_place));
+  PetscCall(PCFactorGetLevels(pc, &levels));
+  PetscCall(PCFactorGetShiftType(pc, &shift));
+  PetscCall(PCFactorGetAllowDiagonalFill(pc, &fill));
+  PetscCall(MatGetFactorAvailable(pc->pmat, MATSOLVERPETSCPACK, ilu ? MAT_FACTOR_ILU : MAT_FACTOR_ICC, &available));
+  if (named) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the package %s is named", package ? package : "petsc"));
+  else if (ordered) PetscCall(PetscStrncpy(why, "an ordering is named", SPMV_MESSAGE_MAX));
+  else if (in_place || !available)
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "factors %s are made on the host",
+                            in_place ? "in place" : "of this type of matrix"));
+  else PetscCall(MatIncompleteWhyHost(pc->pmat, levels, fill, shift, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of PCILU and PCICC */
+static PetscErrorCode ReasonOfIncomplete(PC pc, PetscBool *is, char why[SPMV_MESSAGE_MAX], char hint[SPMV_MESSAGE_MAX])
+{
+  char            text[SPMV_MESSAGE_MAX] = "";
+  Mat_Incomplete *incomplete;
+  PetscBool       ours;
+  PCType          type;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, ""));
+  PetscCall(PCIncompleteOnDevice(pc, &ours, &incomplete, text));
+  if (!*is || incomplete) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetType(pc, &type));
+  if (!ours) PetscCall(ReasonOfOwnIncomplete(pc, text));
+  if (text[0])
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: incomplete factors are computed and applied on the host: %s",
+                            type, text));
+  else if (!ours) PetscCall(ReasonNotReplaced(type, why, hint));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Why the preconditioner cannot run on the GPU; "" if it did, or would in a solver of ours */
 static PetscErrorCode ReasonOfPC(PC pc, char why[SPMV_MESSAGE_MAX], char hint[SPMV_MESSAGE_MAX])
 {
@@ -128,6 +175,7 @@ static PetscErrorCode ReasonOfPC(PC pc, char why[SPMV_MESSAGE_MAX], char hint[SP
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &served, PCNONE, PCJACOBI, PCPBJACOBI, ""));
   if (served) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ReasonOfFactor(pc, &served, why, hint));
+  if (!served) PetscCall(ReasonOfIncomplete(pc, &served, why, hint));
   if (served) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MGDevStateGet(pc, &ours, NULL));
   PetscCall(MGDevIsHierarchy(pc, &served));
