@@ -183,7 +183,7 @@ def try_hints(arguments, rows, run, ranks, plain):
 def check_no_name_helps(arguments, rows, run, ranks):
     """Rows whose reasons name no option: no name of -petscpack_replace may bring more to the GPU."""
     rows = [row for row in rows if run.where(row["row"])[0] != "gpu" and not run.hints(row["row"])]
-    everything = Run(arguments, "every_name", rows, ranks, plugin_options(arguments, "aij,cg,gmres,mg,gamg,hypre,lu,cholesky"))
+    everything = Run(arguments, "every_name", rows, ranks, plugin_options(arguments, "aij,cg,gmres,mg,gamg,hypre,lu,cholesky,ilu,icc"))
     for row in rows:
         before, after = run.where(row["row"])[0], everything.where(row["row"])[0]
         if WHERE[after] > WHERE[before]:
