@@ -258,8 +258,8 @@ static PetscErrorCode TestOthers(void)
 PetscErrorCode IncompleteTestHost(void)
 {
   PetscFunctionBeginUser;
-  PetscCall(TestReason("-pc_factor_levels", "1", MATAIJ, PCILU, "1 levels of fill"));
-  PetscCall(TestReason("-pc_factor_levels", "2", MATAIJRBP, PCICC, "2 levels of fill"));
+  PetscCall(TestReason("-pc_factor_levels", "1", MATAIJ, PCILU, "-pc_factor_levels 1"));
+  PetscCall(TestReason("-pc_factor_levels", "2", MATAIJRBP, PCICC, "-pc_factor_levels 2"));
   PetscCall(TestReason("-pc_factor_mat_ordering_type", "rcm", MATAIJ, PCILU, "ordering"));
   PetscCall(TestReason("-pc_factor_diagonal_fill", "1", MATAIJ, PCILU, "filled"));
   PetscCall(TestReason("-pc_factor_shift_type", "inblocks", MATAIJ, PCILU, "inblocks"));

@@ -12,8 +12,8 @@ PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_f
   PetscCall(AIJFmtFactorDecide(A, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (levels > 0)
-    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%" PetscInt_FMT " levels of fill, and the GPU factors without fill",
-                            levels));
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
+                            "-pc_factor_levels %" PetscInt_FMT ", and the GPU factors without fill", levels));
   else if (diagonal_fill) PetscCall(PetscStrncpy(why, "missing diagonal entries may be filled", SPMV_MESSAGE_MAX));
   else if (shift == MAT_SHIFT_INBLOCKS) PetscCall(PetscStrncpy(why, "shifts are inblocks", SPMV_MESSAGE_MAX));
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
