@@ -9,8 +9,8 @@
 #
 # A variant needs only the headers of a configured PETSc. The script downloads each PETSc and both MPIs from PyPI,
 # configures each pair once, for real scalars and indices of 32 bits, and keeps the headers in $PETSCPACK_DEPS/wheel
-# (~/.cache/petscpack/wheel): a minute a pair. Two macros make the other three variants of a pair. The build takes 10 minutes
-# of processor time for the kernels, and @ minutes on two cores for all 72 variants.
+# (~/.cache/petscpack/wheel): a minute a pair. Two macros make the other three variants of a pair. The build takes 20 minutes
+# of processor time for the kernels, and half a minute for each of the 72 variants.
 #
 # --variants      which pairs (all: 3.18 to 3.26 with openmpi and mpich)
 # --out           where the wheel goes (dist-wheel)
