@@ -1,7 +1,7 @@
 /*
-  pcfactor.c - the names lu, cholesky, ilu and icc for factors on the GPU. A PC stays PETSc's; where it is about to choose a
-  package and none is named, it takes cudss, or petscpack for incomplete factors. It does so in three places: in PCSetFromOptions(), in
-  PCFactorSetUpMatSolverType(), and in PCSetUp().
+  pcfactor.c - the names lu, cholesky, ilu and icc for factors on the GPU. A PC stays PETSc's; where it is about to choose
+  a package and none is named, it takes cudss, or petscpack for incomplete factors. It does so in three places: in
+  PCSetFromOptions(), in PCFactorSetUpMatSolverType(), and in PCSetUp().
 */
 #include "pcfactor.h"
 #include "mat/impls/factor/factor.h"
