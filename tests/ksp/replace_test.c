@@ -235,7 +235,7 @@ static PetscErrorCode Hypre(void)
 
   PetscFunctionBeginUser;
   PetscCall(PetscPackReplaceType(PCHYPRE, PETSC_TRUE));
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < (PetscDefined(USE_64BIT_INDICES) ? 1 : 2); k++) { /* Euclid has indices of 32 bits */
     PetscCall(PetscOptionsSetValue(NULL, "-pc_hypre_type", kinds[k]));
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
