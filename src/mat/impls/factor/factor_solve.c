@@ -85,8 +85,7 @@ static PetscErrorCode HalfSolve(Mat F, HostSolve half, Vec b, Vec x)
     PetscCall(PetscStrncpy(s->why, "a forward or backward solve alone", sizeof s->why));
     PetscCall(BecomeHost(F, s));
   }
-  PetscCall((*half)(s->host, b, x));
-  PetscPackCountApply(PETSCPACK_FACTOR, s->why);
+  PetscCall(Solve(F, PETSC_FALSE, half, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

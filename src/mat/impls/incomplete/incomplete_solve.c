@@ -111,9 +111,7 @@ static PetscErrorCode HalfSolve_Incomplete(Mat F, HostSolve_Incomplete half, Vec
     PetscCall(PetscStrncpy(s->why, "a forward or backward solve alone", sizeof s->why));
     PetscCall(BecomeHost_Incomplete(F, s));
   }
-  PetscCall((*half)(s->host, b, x));
-  s->solves_host++;
-  PetscPackCountApply(PETSCPACK_FACTOR, s->why);
+  PetscCall(Solve_Incomplete(F, PETSC_FALSE, half, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
