@@ -262,7 +262,7 @@ def factors(run, ranks, seconds, kind, solvers, *matrices):
     """solve_bench with factorizations, or with a rival of them, for each matrix; the results of a number of processes are in one file.
     A name with .petsc is a file in the scratch folder. A matrix that takes longer than its seconds leaves the phases that it has reached. cuDSS orders with the threads of all cores, of
     which those of several processes are one's while the others wait; MUMPS and BLAS have none."""
-    name = f"{run.step.name}-{ranks}"
+    name, options = f"{run.step.name}-{ranks}", run.step.name if run.step.name.startswith("incomplete") else "direct"
     parts = run.out / f"{name}-parts"
     os.environ.pop("OMP_NUM_THREADS", None)
     if not run.dry:
@@ -270,7 +270,7 @@ def factors(run, ranks, seconds, kind, solvers, *matrices):
     for matrix in matrices:
         part = parts / f"{matrix.replace(':', '-')}.{solvers.partition(',')[0]}"
         named = ["-f", run.scratch / matrix] if matrix.endswith(".petsc") else ["-matrix", matrix]
-        run.logged(["mpiexec", "-n", ranks, "solve_bench", *named, *run.value("direct").split(), "-types", kind, "-solvers", solvers,
+        run.logged(["mpiexec", "-n", ranks, "solve_bench", *named, *run.value(options).split(), "-types", kind, "-solvers", solvers,
                     "-launcher", f"mpiexec -n {ranks}", "-options_left", "no", "-json", f"{part}.json"], int(seconds), Path(f"{part}.log"))
     files = [parts / "*.json"] if run.dry else sorted(parts.glob("*.json"))
     if files:

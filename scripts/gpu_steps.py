@@ -77,6 +77,15 @@ STEPS = [
     Step("spgemm", "cuda", 120, -5, "spgemm_bench: products of matrices, compared with cuSPARSE", """
         unit_kernels spgemm_test.c aggregate_test.c aggregate_fault_test.c tentative_test.c
         spgemm_bench $SPGEMM_ARGS --commit $commit --out $out/spgemm.json"""),
+    Step("incomplete", "cuda", 400, 1 / 4, "ILU(0), IC(0) and SOR: compared with the host, an application beside cuSPARSE's SpSV, whole solves", """
+        unit_kernels factor_test.c factor_fault_test.c
+        mpiexec -n $ranks incomplete_test -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
+        factor_bench $FACTOR_ARGS --budget $limit40 --commit $commit --out $out/factor.json
+        !factors 1 40 aijrbp gmresdevice_ilu,cgdevice_icc,aggdevice_gamg $ilu_matrices
+        !factors 1 40 aijcusparse gmres_ilu,cg_icc $ilu_matrices"""),
+    Step("incomplete_host", "distro", 400, 1 / 4, "the rivals of the step incomplete: PETSc's ILU, ICC and block Jacobi on 1 and 16 processes", """
+        !factors 16 60 aij gmres_bjacobi $ilu_matrices
+        !factors 1 90 aij gmres_ilu,cg_icc $ilu_matrices"""),
     Step("coo", "cuda", 180, -5, "elements_bench: patterns and values from lists of element matrices, compared with the host", """
         unit_kernels coo_test.c coo_fault_test.c
         elements_bench $COO_ARGS --commit $commit --out $out/elements.json"""),
@@ -200,6 +209,9 @@ WORDS = {
     "fuzz": "$here/fuzz.sh --program $part/bin/fuzz_mat --mpiexec $part/bin/mpiexec --where GPU",
     "direct": "-types aij -solvers lu_cudss,cholesky_cudss,lu_mumps,cholesky_mumps -steps 0 -repeat 3 -changes 1 -petscpack_cudss $CUDSS "
               "-petscpack_cudss_least_rows 0 -commit $commit",
+    "incomplete": "$incomplete_host -petscpack_replace ilu,icc -use_gpu_aware_mpi 0",
+    "incomplete_host": "-steps 0 -repeat 3 -changes 1 -rtol 1e-5 -commit $commit",  # 1e-5 is PETSc's default
+    "ilu_matrices": "p1_rcm:114 tet3_rcm:69 tri_rcm:853",
     "guard": "--error-exitcode 9 --print-limit 20",
     "iterations": "cg_of_a_few_iterations cycle_on_the_device_makes_levels_one_matrix cycle_takes_a_null_space_out_of_its_result "
                   "gmres_of_an_indefinite_and_of_a_singular_matrix gmres_of_several_thread_blocks cycle_between_double_vectors_of_many_rows",
@@ -222,6 +234,7 @@ SETTINGS = {
     "PETSC_BENCH": ("tet3_rcm:65 hex3:80", "matrices for petsc_bench"),
     "FOLD_PAPER_ARGS": ("--shapes --matrix powerlaw:1000000", "arguments for fold_paper"),
     "SPGEMM_ARGS": ("", "arguments for spgemm_bench"),
+    "FACTOR_ARGS": ("", "arguments for factor_bench"),
     "COO_ARGS": ("", "arguments for elements_bench"),
     "CG_ARGS": ("", "arguments for cg_bench"),
     "SOLVE_SET": ("medium", "matrices of `solve`: `small` (0.1 million rows), `medium` (also 1 million), `large` (4 million)"),

@@ -3,6 +3,7 @@
 */
 #include "catalog.hpp"
 #include "families.h"
+#include "gen.h"
 #include "parallel.hpp"
 
 #include <stdexcept>
@@ -70,6 +71,26 @@ Csr make_matrix(const std::string &name)
   a.group = named.group;
   gen_free_kept();
   return a;
+}
+
+Array<double> definite_values(const Csr &a)
+{
+  Array<double> values(static_cast<std::size_t>(a.nnz));
+
+  for (std::int64_t i = 0; i < a.rows; i++) {
+    double       sum = 1e-3;
+    std::int64_t at  = -1;
+    for (std::int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++) {
+      const std::int64_t j = a.col[k];
+      if (j == i) at = k;
+      else
+        sum -= values[k] =
+            -0.5 - gen_uniform(static_cast<std::uint64_t>(std::min(i, j)), static_cast<std::uint64_t>(std::max(i, j)));
+    }
+    if (at < 0) throw std::runtime_error("a diagonal entry is missing");
+    values[at] = sum;
+  }
+  return values;
 }
 
 RowStatistics row_statistics(std::int64_t rows, const std::int32_t *row_ptr)

@@ -30,5 +30,9 @@ Csr make_matrix(const std::string &name);
 /* The matrix of a spec, with values that depend on their position only, so that no format gains from repeated values */
 Csr make_matrix(const GenSpec &);
 
+/* Values by which the pattern becomes a weighted Laplacian plus a small multiple of the identity, positive definite if
+   the pattern is symmetric; throws std::runtime_error if a diagonal entry is missing */
+Array<double> definite_values(const Csr &);
+
 } // namespace bench
 #endif

@@ -10,10 +10,10 @@
   the matrix in single precision, without the corrections that such a solve would need for full accuracy. The persistent
   kernel has its own product, and is measured for matrices of at most 128 MB.
 */
+#include "catalog.hpp"
 #include "run_matrices.cuh"
 #include "timing.cuh"
 
-#include "gen.h"
 #include <spmv_cg.h>
 #include <spmv_values.h>
 
@@ -40,51 +40,25 @@ void check(SpmvStatus status, const SpmvExec &exec)
   if (status) throw std::runtime_error(exec.message);
 }
 
-/* A weighted Laplacian of the pattern, which is symmetric, plus a small multiple of the identity */
-Csr made_definite(const Csr &a)
-{
-  Csr r;
-
-  r.name   = a.name;
-  r.rows   = a.rows;
-  r.cols   = a.cols;
-  r.nnz    = a.nnz;
-  r.values = Array<double>(static_cast<std::size_t>(a.nnz));
-  for (std::int64_t i = 0; i < a.rows; i++) {
-    double       sum = 1e-3;
-    std::int64_t at  = -1;
-    for (std::int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++) {
-      const std::int64_t j = a.col[k];
-      if (j == i) at = k;
-      else
-        sum -= r.values[k] =
-            -0.5 - gen_uniform(static_cast<std::uint64_t>(std::min(i, j)), static_cast<std::uint64_t>(std::max(i, j)));
-    }
-    if (at < 0) throw std::runtime_error("a diagonal entry is missing");
-    r.values[at] = sum;
-  }
-  return r;
-}
-
 /* Data that all solvers of one matrix share: the matrix, the vectors and the inverse of its diagonal, on the device */
 struct Problem {
   const Csr          &pattern;
-  Csr                 spd;
+  Array<double>       spd;
   DeviceArray<int>    row_ptr, col;
   DeviceArray<double> values, b, m, x, r;
   double              norm = 0; /* of M b, at iteration 0 */
   SpmvExec            exec;
 
   Problem(const Csr &a, cudaStream_t stream)
-      : pattern(a), spd(made_definite(a)), row_ptr(DeviceArray<int>::copy_of(a.row_ptr)),
-        col(DeviceArray<int>::copy_of(a.col)), values(DeviceArray<double>::copy_of(spd.values)),
+      : pattern(a), spd(definite_values(a)), row_ptr(DeviceArray<int>::copy_of(a.row_ptr)),
+        col(DeviceArray<int>::copy_of(a.col)), values(DeviceArray<double>::copy_of(spd)),
         x(static_cast<std::size_t>(a.rows)), r(static_cast<std::size_t>(a.rows))
   {
     Array<double> right(static_cast<std::size_t>(a.rows)), inverse(static_cast<std::size_t>(a.rows));
 
     for (std::int64_t i = 0; i < a.rows; i++) {
       for (std::int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++)
-        if (a.col[k] == i) inverse[i] = 1 / spd.values[k];
+        if (a.col[k] == i) inverse[i] = 1 / spd[k];
       right[i] = 1 + std::sin(0.7 * static_cast<double>(i));
       norm += right[i] * inverse[i] * right[i] * inverse[i];
     }

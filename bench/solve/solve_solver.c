@@ -2,25 +2,11 @@
 #include "solve_bench.h"
 #include <string.h>
 
-/* Defaults for options that the user has not set: -cg_gamg_pc_gamg_threshold 0.02 belongs to the solver cg_gamg */
-static const struct {
-  const char *solver, *key, *value;
-} known_options[] = {
-    {"cg_jacobi", "ksp_type", "cg"},
-    {"cg_jacobi", "pc_type", "jacobi"},
-    {"gmres_jacobi", "ksp_type", "gmres"},
-    {"gmres_jacobi", "ksp_gmres_restart", "30"},
-    {"gmres_jacobi", "pc_type", "jacobi"},
-    {"cgdevice_jacobi", "ksp_type", "cgdevice"},
-    {"cgdevice_jacobi", "pc_type", "jacobi"},
-    {"aggdevice_gamg", "ksp_type", "cgdevice"},
-    {"aggdevice_gamg", "pc_gamg_type", "aggdevice"},
-};
-
-/* Solvers KSP_gamg and KSP_gamgdevice: each of these KSP types with PETSc's multigrid, and with its cycles on the
-   GPU */
-static const char *const krylov[] = {"cg", "gmres", "fgmres", "bcgs", "cgdevice"}, *const multigrid[] = {"gamg",
-                                                                                                         "gamgdevice"};
+/* Solvers KSP_PC: each of these KSP types with a preconditioner of the second list, or with PETSc's multigrid, or with
+   its cycles on the GPU */
+static const char *const krylov[]    = {"cg", "gmres", "fgmres", "bcgs", "cgdevice", "gmresdevice"};
+static const char *const one_level[] = {PCJACOBI, PCILU, PCICC, PCBJACOBI, PCSOR};
+static const char *const multigrid[] = {"gamg", "gamgdevice"};
 
 /* Options of all solvers with multigrid, also of aggdevice_gamg */
 static const struct {
@@ -44,7 +30,7 @@ static PetscErrorCode SetOption(const char solver[], const char key[], const cha
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode MultigridOptions(const char solver[], const char pc[])
+static PetscErrorCode KrylovOptions(const char solver[], const char pc[])
 {
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(krylov); i++) {
@@ -54,6 +40,13 @@ static PetscErrorCode MultigridOptions(const char solver[], const char pc[])
       PetscCall(SetOption(solver, "ksp_type", krylov[i]));
   }
   PetscCall(SetOption(solver, "pc_type", pc));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MultigridOptions(const char solver[], const char pc[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(KrylovOptions(solver, pc));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(multigrid_options); i++)
     PetscCall(SetOption(solver, multigrid_options[i].key, multigrid_options[i].value));
   PetscFunctionReturn(0);
@@ -79,9 +72,12 @@ PetscErrorCode SolverOptions(const char solver[])
   PetscFunctionBeginUser;
   PetscCall(FactorOptions(solver, PCLU));
   PetscCall(FactorOptions(solver, PCCHOLESKY));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(known_options); i++)
-    if (!strcmp(known_options[i].solver, solver))
-      PetscCall(SetOption(solver, known_options[i].key, known_options[i].value));
+  if (!strcmp(solver, "aggdevice_gamg")) {
+    PetscCall(SetOption(solver, "ksp_type", "cgdevice"));
+    PetscCall(SetOption(solver, "pc_gamg_type", "aggdevice"));
+  }
+  for (size_t i = 0; pc && i < PETSC_STATIC_ARRAY_LENGTH(one_level); i++)
+    if (!strcmp(pc + 1, one_level[i])) PetscCall(KrylovOptions(solver, one_level[i]));
   for (size_t i = 0; pc && i < PETSC_STATIC_ARRAY_LENGTH(multigrid); i++)
     if (!strcmp(pc + 1, multigrid[i])) PetscCall(MultigridOptions(solver, multigrid[i]));
   PetscFunctionReturn(0);
