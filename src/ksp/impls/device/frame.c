@@ -63,14 +63,13 @@ AIJFMT_CONTAINER_DESTRUCTOR(StateDestroy_KSPDevice, StateFree_KSPDevice)
 /* Gives a reason if the matrix, of one process or of several, or its null space cannot be served by an engine */
 static PetscErrorCode WhySystem_KSPDevice(KSP ksp, const KSPDevice *s, const char **why)
 {
-  PetscBool    aij, cusparse, multigrid;
+  PetscBool    aij, multigrid;
   MatNullSpace null_space;
   Mat          A;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, s->several ? MATMPIAIJ : MATSEQAIJ, &aij));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
   PetscCall(MatGetNullSpace(A, &null_space));
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   if (null_space && !multigrid) *why = "the matrix has a null space"; /* a multigrid cycle projects it out */
@@ -78,7 +77,7 @@ static PetscErrorCode WhySystem_KSPDevice(KSP ksp, const KSPDevice *s, const cha
   else if (!aij) *why = "the matrix is not of type seqaij or one that is derived from it";
   else if (A->rmap->N != A->cmap->N || A->rmap->n != A->cmap->n || A->rmap->N == 0 || A->structure_only)
     *why = "the matrix is not square, is empty or has no values";
-  else if (cusparse && AIJFmtBoundToCPU(A)) *why = "MatBindToCPU() bound the matrix to the host";
+  else if (AIJFmtBoundByProgram(A)) *why = "MatBindToCPU() bound the matrix to the host";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,6 +9,7 @@
 #include "aijfmt.h"
 #include "sys/private.h"
 #include "sys/totals.h"
+#include <string.h>
 
 enum { SPARE_BYTES = 64 << 20 /* of device memory that a CSR must leave free */ };
 
@@ -72,6 +73,15 @@ static PetscErrorCode PlaceOf(Mat A, const Mat_AIJFmt *s, PetscInt *place)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscBool AIJFmtBoundByProgram(Mat A)
+{
+  static const char *const host[] = {MATSEQAIJ, MATMPIAIJ, MATSEQSBAIJ};
+
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(host); i++)
+    if (!strcmp(((PetscObject)A)->type_name, host[i])) return PETSC_FALSE;
+  return AIJFmtBoundToCPU(A);
+}
+
 PetscErrorCode AIJFmtFactorDecide(Mat A, char why[SPMV_MESSAGE_MAX])
 {
   char        no_gpu[SPMV_MESSAGE_MAX];
@@ -87,7 +97,7 @@ PetscErrorCode AIJFmtFactorDecide(Mat A, char why[SPMV_MESSAGE_MAX])
   PetscCall(AIJFmtSizeGet(A, &nonzeros, &there));
   if (A->rmap->n == 0) PetscCall(PetscStrncpy(why, "the matrix has no rows", SPMV_MESSAGE_MAX));
   else if (place == AIJFMT_ON_HOST) PetscCall(PetscStrncpy(why, "-mat_aijfmt_device host", SPMV_MESSAGE_MAX));
-  else if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(why, "the matrix is bound to the CPU", SPMV_MESSAGE_MAX));
+  else if (AIJFmtBoundByProgram(A)) PetscCall(PetscStrncpy(why, "the matrix is bound to the CPU", SPMV_MESSAGE_MAX));
   else if (spmv_device_count(no_gpu) == 0) PetscCall(PetscStrncpy(why, no_gpu, SPMV_MESSAGE_MAX));
   else if (nonzeros > INT32_MAX)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%lld nonzeros are more than indices of 32 bits count",

@@ -88,7 +88,10 @@ PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);
 PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, Mat);
 
-/* decide.c: leaves a reason if A, of any sequential AIJ type, should be factored on the host */
+/* decide.c. AIJFmtBoundByProgram() is for matrices of any type: in a PETSc with devices those of its host types are always
+   bound to the host, and no program has asked for it. AIJFmtFactorDecide() leaves a reason if A, of any sequential AIJ
+   type, should be factored on the host. */
+PETSC_INTERN PetscBool      AIJFmtBoundByProgram(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtFactorDecide(Mat, char why[SPMV_MESSAGE_MAX]);
 
 /* places.c: values that are on the device only come to the host, for functions of PETSc that read them there directly */

@@ -112,7 +112,7 @@ static PetscErrorCode WhyHost(Mat F, Mat A, Mat_CuDSS *s)
 #if !defined(PETSC_USE_REAL_DOUBLE)
   PetscCall(PetscStrncpy(s->why, "cuDSS is called for numbers of double precision only", sizeof s->why));
 #endif
-  if (AIJFmtBoundToCPU(A)) PetscCall(PetscStrncpy(s->why, "the matrix is bound to the CPU", sizeof s->why));
+  if (AIJFmtBoundByProgram(A)) PetscCall(PetscStrncpy(s->why, "the matrix is bound to the CPU", sizeof s->why));
   if (A->rmap->N == 0) PetscCall(PetscStrncpy(s->why, "the matrix has no rows", sizeof s->why));
   if (s->row && s->col) PetscCall(ISEqual(s->row, s->col, &same));
   if (!same) PetscCall(PetscStrncpy(s->why, "rows and columns have different orderings", sizeof s->why));
