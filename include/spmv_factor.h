@@ -37,23 +37,14 @@ typedef enum {
                                   dominant. ILU then looks for a smaller shift, as PETSc's does. */
 } SpmvFactorShift;
 
-/* The order in which the device works on rows. Results do not depend on it. */
-typedef enum {
-  SPMV_FACTOR_ORDER_AUTO,    /* by levels if they have SPMV_FACTOR_LEVEL_ROWS rows on average */
-  SPMV_FACTOR_ORDER_NATURAL, /* ascending, or descending for upper triangles */
-  SPMV_FACTOR_ORDER_LEVELS   /* level by level: the rows of a level need only rows of earlier levels */
-} SpmvFactorOrder;
-enum { SPMV_FACTOR_LEVEL_ROWS = 1024 };
-
 typedef struct {
   SpmvFactorKind  kind;
   SpmvFactorShift shift;        /* SPMV_FACTOR_SOR ignores it and the next two */
   double          zero_pivot;   /* 2.2e-14, PETSc's in double precision */
   double          shift_amount; /* 2.2e-14, likewise; of SPMV_SHIFT_NONZERO */
   int             transposes;   /* keep transposes of L and U, for transposed solves with ILU */
-  SpmvFactorOrder order;
 } SpmvFactorOptions;
-/* ILU without shift or transposes, in the automatic order */
+/* ILU without shift or transposes */
 SPMV_API void spmv_factor_options_init(SpmvFactorOptions *);
 
 typedef struct SpmvFactorization SpmvFactorization;
@@ -87,9 +78,8 @@ typedef struct {
   int64_t rows, nonzeros;  /* of the matrix */
   int64_t factor_nonzeros; /* entries of L and U, one diagonal included; of U for ICC; those of the matrix for SOR */
   int64_t bytes;           /* in the space of the object */
-  int64_t levels[2];       /* of the lower and of the upper triangle */
+  int64_t levels[2];       /* of the lower and of the upper triangle; a node, rows with equal columns, has one */
   int64_t widest[2];       /* rows of their largest levels */
-  int     by_level[2];     /* the order chosen for each */
   double  shift;           /* on the diagonal in the last factorization, with its number of shifts */
   int64_t shifts;
   int64_t zero_row;   /* the first row whose pivot was too small in the last factorization; -1: none */

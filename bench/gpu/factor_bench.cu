@@ -3,8 +3,7 @@
 
     factor_bench [--matrix family:size]... [--out file] [--commit text] [--no-peers] [--budget seconds]
 
-  Patterns are those of the catalogue, with positive definite values. Measured for each order of the library and for
-  cuSPARSE: the analysis of a pattern, the first and later factorizations, an application (solves with L and U) as one of
+  Patterns are those of the catalogue, with positive definite values. Measured for the library and for cuSPARSE: the analysis of a pattern, the first and later factorizations, an application (solves with L and U) as one of
   many without a wait between them, and the device memory.
 */
 #include "catalog.hpp"
@@ -88,7 +87,7 @@ void measure_phases(const Problem &p, Json &r, const std::function<void()> &anal
   r["apply_s"]   = seconds_applied(p, apply);
 }
 
-Json measure_own(Problem &p, SpmvFactorOrder order, const char *name)
+Json measure_own(Problem &p)
 {
   const Csr         &a       = p.pattern;
   const SpmvPattern  pattern = {a.rows, a.cols, a.nnz, SPMV_I32, SPMV_HOST, a.row_ptr.data(), a.col.data()};
@@ -99,7 +98,6 @@ Json measure_own(Problem &p, SpmvFactorOrder order, const char *name)
   Json               r = Json::object();
 
   spmv_factor_options_init(&options);
-  options.order = order;
   spmv_exec_init(&exec, SPMV_DEVICE);
   exec.stream = p.stream;
   measure_phases(
@@ -107,11 +105,9 @@ Json measure_own(Problem &p, SpmvFactorOrder order, const char *name)
       [&] { check(spmv_factor_numeric(f, p.values.data(), &exec), exec); },
       [&] { check(spmv_factor_solve(f, 0, p.b.data(), p.x.data(), &exec), exec); });
   spmv_factor_info(f, &info);
-  r["kernel"]   = "spmvpack";
-  r["order"]    = name;
-  r["by_level"] = info.by_level[0];
-  r["levels"]   = info.levels[0];
-  r["widest"]   = info.widest[0];
+  r["kernel"] = "spmvpack";
+  r["levels"] = info.levels[0];
+  r["widest"] = info.widest[0];
   spmv_factor_destroy(&f);
   return r;
 }
@@ -267,14 +263,9 @@ double difference(const Array<double> &a, const Array<double> &b)
 
 MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
 {
-  const struct {
-    SpmvFactorOrder order;
-    const char     *name;
-  } ORDERS[] = {{SPMV_FACTOR_ORDER_NATURAL, "natural"}, {SPMV_FACTOR_ORDER_LEVELS, "levels"}};
-  Problem       p(a, stream);
-  Array<double> first;
-  MatrixResult  m;
-  const auto    add = [&](Json r) {
+  Problem      p(a, stream);
+  MatrixResult m;
+  const auto   add = [&](Json r) {
     r["matrix"] = a.name;
     std::fprintf(stderr, "  %s\n", r.text().c_str());
     m.records.push_back(std::move(r));
@@ -284,16 +275,11 @@ MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
   m.matrix["name"] = a.name;
   m.matrix["rows"] = a.rows;
   m.matrix["nnz"]  = a.nnz;
-  for (const auto &order : ORDERS) {
-    Json r = measure_own(p, order.order, order.name);
-    if (first.size() == 0) first = p.x.on_host();
-    r["repeatable"] = difference(first, p.x.on_host()) == 0;
-    m.faults += difference(first, p.x.on_host()) != 0;
-    add(std::move(r));
-  }
+  add(measure_own(p));
+  const Array<double> own = p.x.on_host();
   if (c.peers) {
     Json         r    = measure_peer(p);
-    const double away = difference(first, p.x.on_host());
+    const double away = difference(own, p.x.on_host());
     r["difference"]   = away;
     m.faults += !(away <= TOLERANCE);
     add(std::move(r));

@@ -193,8 +193,10 @@ public:
   }
 };
 
-/* Dynamic shared memory; each thread of the host has its own, as it has its own shared variables */
-thread_local std::vector<unsigned char> dynamic_memory;
+/* Dynamic shared memory of each block that takes turns; others use the first. Each thread of the host has its own, as it
+   has its own shared variables. */
+thread_local std::vector<unsigned char> dynamic_memory[RESIDENT];
+thread_local int                        resident = 0;
 
 void begin_block(Block &b, const Kernel &k)
 {
@@ -238,9 +240,13 @@ Turns &turns()
   return t;
 }
 
-void clear_dynamic_memory(const Kernel &k) { dynamic_memory.assign(k.shared + DYNAMIC_ALIGN, 0xff); }
+void clear_dynamic_memory(const Kernel &k)
+{
+  for (auto &memory : dynamic_memory) memory.assign(k.shared + DYNAMIC_ALIGN, 0xff);
+}
 
-/* One block after the other. If threads yield, up to RESIDENT blocks take turns, with one shared memory for all. */
+/* One block after the other. If threads yield, up to RESIDENT blocks take turns, with dynamic shared memory of their own,
+   and with the same shared variables. */
 void run_blocks(const Kernel &k, const std::vector<int> &numbers)
 {
   Turns &t              = turns();
@@ -258,6 +264,7 @@ void run_blocks(const Kernel &k, const std::vector<int> &numbers)
           begin_block(b, k);
         }
         t.order.fill(t.threads, k.threads);
+        resident = s;
         run_block(b, k, (unsigned)here[s] - 1, t.threads);
         if (b.live > 0) break;
         here[s] = 0;
@@ -265,6 +272,7 @@ void run_blocks(const Kernel &k, const std::vector<int> &numbers)
       any += here[s] > 0;
     }
   }
+  resident    = 0;
   takes_turns = false;
 }
 
@@ -411,6 +419,6 @@ unsigned warp_ballot(unsigned mask, bool v)
 
 void *dynamic_shared()
 {
-  return (void *)(((uintptr_t)dynamic_memory.data() + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
+  return (void *)(((uintptr_t)dynamic_memory[resident].data() + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
 }
 } // namespace spmv_emulator

@@ -29,5 +29,7 @@ enum {
   SPMV_GMRES_DOTS_GRID = 2 * SPMV_MULTIPROCESSORS, /* of scalar products; each has a partial sum for each vector */
   SPMV_DENSE_GRID      = 2 * SPMV_MULTIPROCESSORS, /* that make the dense matrix of the coarse levels of a cycle */
   SPMV_FOLD_COUNT_GRID = 4 * SPMV_MULTIPROCESSORS, /* that count rows and slices by length */
+  SPMV_FACTOR_GRID     = 2 * SPMV_MULTIPROCESSORS, /* of a solve with a triangle: more would only wait, and slow those
+                                                      down whose numbers come next (decision 0084) */
   SPMV_RBP_SCAN_GRID   = 6 * SPMV_MULTIPROCESSORS  /* the fewest of a scan of all columns */
 };

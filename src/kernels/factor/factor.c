@@ -19,10 +19,9 @@ static const SpmvFactorSlots *slots_of(const SpmvExec *exec)
 static SpmvStatus check_options(const SpmvPattern *p, SpmvScalar scalar, const SpmvFactorOptions *o, SpmvExec *exec)
 {
   if ((unsigned)o->kind > SPMV_FACTOR_SOR || (unsigned)o->shift > SPMV_SHIFT_POSITIVE_DEFINITE ||
-      (unsigned)o->order > SPMV_FACTOR_ORDER_LEVELS || (unsigned)scalar > SPMV_F32)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "a factorization: kind %d, shift %d, order %d or scalar type %d is unknown", (int)o->kind,
-                     (int)o->shift, (int)o->order, (int)scalar);
+      (unsigned)scalar > SPMV_F32)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization: kind %d, shift %d or scalar type %d is unknown",
+                     (int)o->kind, (int)o->shift, (int)scalar);
   if (!(o->zero_pivot >= 0) || !(o->shift_amount > 0))
     return spmv_fail(
         exec, SPMV_ERR_ARGUMENT,

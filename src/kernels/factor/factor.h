@@ -7,11 +7,12 @@
 SPMV_C_BEGIN
 
 /* A triangle without its diagonal. Its rows are stored in the order in which they are solved: place q has row row[q],
-   after all rows that it needs. */
+   after all rows that it needs. A lower triangle has the entries of a row with columns ascending, an upper one
+   descending, so that the rows that are solved last come last. */
 typedef struct {
   int32_t *row;     /* [rows] */
   int32_t *row_ptr; /* [rows+1], by place */
-  int32_t *col;     /* [row_ptr[rows]], ascending within a row */
+  int32_t *col;     /* [row_ptr[rows]]: the place of the row that is needed */
   int32_t *from;    /* likewise: its entry among the entries of the factor */
   void    *values;  /* likewise; gather() sets them */
 } SpmvTriangle;

@@ -13,8 +13,9 @@ typedef struct {
   const int32_t *row_ptr, *col; /* of the matrix */
   int32_t        rows, nnz;
   int32_t       *diagonal;          /* [rows] */
+  int32_t       *node;              /* [rows]: the first row of the node of a row */
   int32_t       *level, *count;     /* [rows], [rows+2] */
-  int32_t       *row;               /* [rows]: the order */
+  int32_t       *row, *place;       /* [rows]: the order, and where a row is in it */
   Natural        lower, upper, one; /* of the factor, or of its transpose; and a triangle in its order */
 } Work;
 
@@ -97,35 +98,60 @@ static void transpose(const Work *w, const Natural *from, Natural *to)
 
 /* ---- levels and order ---- */
 
-static void find_levels(Work *w, const Natural *t, int is_upper, int64_t *levels, int64_t *widest)
-{
-  *levels = *widest = 0;
-  memset(w->count, 0, ((size_t)w->rows + 2) * sizeof *w->count);
-  for (int32_t n = 0; n < w->rows; n++) {
-    const int32_t i     = is_upper ? w->rows - 1 - n : n;
-    int32_t       level = 0;
+/* Nodes are at most NODE_ROWS consecutive rows with equal columns, as the unknowns of a mesh node have. Their rows are solved
+   one after the other by one thread block, so that a node costs one level. */
+enum { NODE_ROWS = 6 };
 
-    for (int32_t k = t->row_ptr[i]; k < t->row_ptr[i + 1]; k++)
-      if (w->level[t->col[k]] >= level) level = w->level[t->col[k]] + 1;
-    w->level[i] = level;
-    if (level >= *levels) *levels = level + 1;
-    if (++w->count[level] > *widest) *widest = w->count[level];
+static void find_nodes(Work *w)
+{
+  for (int32_t i = 0; i < w->rows; i++) {
+    const int32_t *here = w->col + w->row_ptr[i], count = w->row_ptr[i + 1] - w->row_ptr[i];
+    const int      joins = i > 0 && i - w->node[i - 1] < NODE_ROWS && w->row_ptr[i] - w->row_ptr[i - 1] == count &&
+                      memcmp(here, here - count, (size_t)count * sizeof *here) == 0;
+    w->node[i] = joins ? w->node[i - 1] : i;
   }
 }
 
-/* Sets w->row, after find_levels() */
+/* The rows of a node have the same level */
+static void find_levels(Work *w, const Natural *t, int is_upper, int64_t *levels, int64_t *widest)
+{
+  int32_t first, last;
+
+  *levels = *widest = 0;
+  memset(w->count, 0, ((size_t)w->rows + 2) * sizeof *w->count);
+  for (int32_t n = 0; n < w->rows; n += last - first + 1) {
+    int32_t level = 0;
+
+    first = last = is_upper ? w->rows - 1 - n : n;
+    if (is_upper) first = w->node[last];
+    else
+      while (last + 1 < w->rows && w->node[last + 1] == first) last++;
+    for (int32_t k = t->row_ptr[first]; k < t->row_ptr[last + 1]; k++)
+      if (w->node[t->col[k]] != first && w->level[t->col[k]] >= level) level = w->level[t->col[k]] + 1;
+    for (int32_t i = first; i <= last; i++) w->level[i] = level;
+    if (level >= *levels) *levels = level + 1;
+    w->count[level] += last - first + 1;
+    if (w->count[level] > *widest) *widest = w->count[level];
+  }
+}
+
+/* Sets w->row and w->place, after find_levels(): level by level on the device, in the order of the rows on the host. Within
+   a level rows stay in their order. */
 static void order_rows(Work *w, int is_upper, int by_level)
 {
   int32_t before = 0;
 
-  for (int32_t n = 0; n < w->rows && !by_level; n++) w->row[n] = is_upper ? w->rows - 1 - n : n;
-  if (!by_level) return;
   for (int32_t l = 0; l < w->rows; l++) {
     const int32_t here = w->count[l];
     w->count[l]        = before;
     before += here;
   }
-  for (int32_t i = 0; i < w->rows; i++) w->row[w->count[w->level[i]]++] = i;
+  for (int32_t n = 0; n < w->rows; n++) {
+    const int32_t i = is_upper ? w->rows - 1 - n : n, place = by_level ? w->count[w->level[i]]++ : n;
+
+    w->row[place] = i;
+    w->place[i]   = place;
+  }
 }
 
 static SpmvStatus put(const SpmvFactorization *f, int32_t *to, const int32_t *from, int64_t count, SpmvExec *exec)
@@ -133,7 +159,7 @@ static SpmvStatus put(const SpmvFactorization *f, int32_t *to, const int32_t *fr
   return count > 0 ? spmv_copy(to, f->object.space, from, SPMV_HOST, count * 4, exec) : SPMV_SUCCESS;
 }
 
-/* Stores a triangle in the order of its levels, or of its rows */
+/* Stores a triangle in the order in which it is solved */
 static SpmvStatus put_triangle(SpmvFactorization *f, Work *w, int which, const Natural *t, SpmvExec *exec)
 {
   SpmvTriangle *to       = &f->triangle[which];
@@ -147,21 +173,20 @@ static SpmvStatus put_triangle(SpmvFactorization *f, Work *w, int which, const N
   f->placed += entries;
 
   find_levels(w, t, is_upper, &levels, &widest);
-  const int by_level = f->options.order == SPMV_FACTOR_ORDER_LEVELS ||
-                       (f->options.order == SPMV_FACTOR_ORDER_AUTO && f->object.space == SPMV_DEVICE &&
-                        f->rows >= SPMV_FACTOR_LEVEL_ROWS * levels);
-  order_rows(w, is_upper, by_level);
+  order_rows(w, is_upper, f->object.space == SPMV_DEVICE);
   if (which == SPMV_UPPER || to == spmv_factor_needs(f)) { /* not those of transposes */
-    f->info.levels[is_upper]   = levels;
-    f->info.widest[is_upper]   = widest;
-    f->info.by_level[is_upper] = by_level;
+    f->info.levels[is_upper] = levels;
+    f->info.widest[is_upper] = widest;
   }
   w->one.row_ptr[0] = 0;
   for (int32_t n = 0; n < w->rows; n++) {
     const int32_t begin = t->row_ptr[w->row[n]], count = t->row_ptr[w->row[n] + 1] - begin, at = w->one.row_ptr[n];
 
-    memcpy(w->one.col + at, t->col + begin, (size_t)count * sizeof *t->col);
-    memcpy(w->one.from + at, t->from + begin, (size_t)count * sizeof *t->from);
+    for (int32_t k = 0; k < count; k++) {
+      const int32_t from  = begin + (is_upper ? count - 1 - k : k);
+      w->one.col[at + k]  = w->place[t->col[from]];
+      w->one.from[at + k] = t->from[from];
+    }
     w->one.row_ptr[n + 1] = at + count;
   }
   SPMV_TRY(put(f, to->row, w->row, w->rows, exec));
@@ -208,6 +233,7 @@ static SpmvStatus fill(SpmvFactorization *f, Work *w, SpmvExec *exec)
   const int is_icc = f->options.kind == SPMV_FACTOR_ICC;
 
   for (int32_t i = 0; i < w->rows; i++) w->diagonal[i] = diagonal_of(w->row_ptr, w->col, i);
+  find_nodes(w);
   SPMV_TRY(is_icc ? put_upper_factor(f, w, exec) : put_factor(f, w, exec));
   take_triangle(w, 1, is_icc, &w->upper);
   SPMV_TRY(put_triangle(f, w, SPMV_UPPER, &w->upper, exec));
@@ -228,16 +254,16 @@ static SpmvStatus fill(SpmvFactorization *f, Work *w, SpmvExec *exec)
 SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, SpmvExec *exec)
 {
   const int64_t rows = 4 * (p->rows + 2), most = 4 * (p->nnz + 1);
-  const int64_t bytes[] = {rows, rows, rows, rows, rows, most, most, rows, most, most, rows, most, most};
+  const int64_t bytes[] = {rows, rows, rows, rows, rows, rows, rows, most, most, rows, most, most, rows, most, most};
   Work          w       = {.row_ptr = p->row_ptr, .col = p->col, .rows = f->rows, .nnz = (int32_t)p->nnz};
-  void **const  array[] = {(void **)&w.diagonal,   (void **)&w.level,         (void **)&w.count,
-                           (void **)&w.row,        (void **)&w.lower.row_ptr, (void **)&w.lower.col,
-                           (void **)&w.lower.from, (void **)&w.upper.row_ptr, (void **)&w.upper.col,
-                           (void **)&w.upper.from, (void **)&w.one.row_ptr,   (void **)&w.one.col,
-                           (void **)&w.one.from};
+  void **const  array[] = {(void **)&w.diagonal,      (void **)&w.node,      (void **)&w.place,
+                           (void **)&w.level,         (void **)&w.count,     (void **)&w.row,
+                           (void **)&w.lower.row_ptr, (void **)&w.lower.col, (void **)&w.lower.from,
+                           (void **)&w.upper.row_ptr, (void **)&w.upper.col, (void **)&w.upper.from,
+                           (void **)&w.one.row_ptr,   (void **)&w.one.col,   (void **)&w.one.from};
   void         *block;
 
-  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_HOST, 13, bytes, "analysis of a factorization", array, &block));
+  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_HOST, 15, bytes, "analysis of a factorization", array, &block));
   SpmvStatus status = fill(f, &w, exec);
   if (f->object.space == SPMV_DEVICE && !status)
     status = spmv_stream_wait(exec); /* the copies may be from pinned memory */

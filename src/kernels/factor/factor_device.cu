@@ -1,39 +1,40 @@
 /* factor_device.cu - factorizations, solves and sweeps on the device, each one launch in which rows wait for rows. A warp
-   has a row of a factorization, a thread has a row of a solve. */
+   has a row of a factorization, four lanes have a row of a solve. */
 #include "core/csr.h"
 #include "device/staging.h"
+#include "device/tuning.h"
 #include "factor_turns.cuh"
 
 namespace
 {
-enum { THREADS = 128, LANES = 32, TEAMS = THREADS / LANES };
+enum { WARP = 32, ALL_LANES = -1 };
+enum { THREADS = 128, LANES = 32, TEAMS = THREADS / LANES }; /* of a factorization */
 
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float  times(float a, float b) { return __fmul_rn(a, b); }
 
 /* Waits for a row, whose entries this thread may then read */
 template <typename S>
-__device__ inline S await(const SpmvMail<S> &mail, int32_t row)
+__device__ inline S await(const SpmvMail<S> &mail, int32_t place)
 {
-  S   number;
-  int tries = 0;
+  S number;
 
-  while (!mail.template take<true>(row, number, tries)) continue;
+  for (int tries = 1; !mail.template take<true>(mail.of(place), number); tries++) SPMV_KERNEL_YIELD(tries);
   return number;
 }
 
 /* factor_rows.inc for the device */
 template <typename SPMV_SCALAR>
 struct Rows {
-#define SPMV_NAME(f)     f
-#define SPMV_ROW         static __device__ inline
-#define SPMV_LANE        ((int32_t)(threadIdx.x % LANES))
-#define SPMV_LANES       LANES
-#define SPMV_WAITS       const SpmvMail<SPMV_SCALAR> &
-#define SPMV_MEET()      __syncwarp()
-#define SPMV_AWAIT(row)  await(waits, row)
-#define SPMV_FRESH(p)    __ldcg(p)
-#define SPMV_TIMES(a, b) times(a, b)
+#define SPMV_NAME(f)           f
+#define SPMV_ROW               static __device__ inline
+#define SPMV_LANE              ((int32_t)(threadIdx.x % LANES))
+#define SPMV_LANES             LANES
+#define SPMV_WAITS             const SpmvMail<SPMV_SCALAR> &
+#define SPMV_MEET()            __syncwarp()
+#define SPMV_AWAIT(place, row) await(waits, place)
+#define SPMV_FRESH(p)          __ldcg(p)
+#define SPMV_TIMES(a, b)       times(a, b)
 #include "factor_rows.inc"
 };
 
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(THREADS)
     __syncwarp();
     if (threadIdx.x % LANES == 0) {
       if (too_small) atomicMin(&turns->found.zero_row, (uint32_t)row);
-      mail.send(row, ((const S *)f.inverse)[row]);
+      mail.send(mail.of((int32_t)place), ((const S *)f.inverse)[row]);
     }
   }
   spmv_leave(turns);
@@ -119,36 +120,127 @@ SpmvStatus gather(SpmvFactorization *f, SpmvExec *exec)
 
 /* ---- solves ---- */
 
-/* Lanes of a warp may wait for each other, so that none may leave the loop before it has sent its number. The vote makes
-   sure of it: the compiler had moved the end of a row behind a loop without one, where lanes that are done wait for the
-   lanes in the loop. */
+/* A row has LANES lanes, each of which waits for AT_ONCE entries at a time, so that their trips to memory overlap. Measured
+   on an H200: decision 0084. */
+struct Solve {
+  enum { THREADS = 256, LANES = 4, AT_ONCE = 2, ROWS = THREADS / LANES, TEAM = (1 << LANES) - 1 };
+};
+
+/* Entries of a row that one of its lanes waits for. Slot i has the entries first + i * LANES + lane. */
 template <typename S>
-__global__ void __launch_bounds__(THREADS)
+struct Entries {
+  const uint64_t *from[Solve::AT_ONCE];
+  S               product[Solve::AT_ONCE]; /* the value of the entry, times x as soon as it is there */
+  unsigned        missing;                 /* a bit for each slot */
+  int             slot;                    /* whose products are added next */
+  int32_t         first, end;
+
+  /* near: the mail of this block, whose rows begin at place0 */
+  __device__ inline void load(const SpmvTriangle &t, const SpmvMail<S> &mail, const uint64_t *near, int32_t place0)
+  {
+    missing = 0;
+    slot    = 0;
+#pragma unroll
+    for (int i = 0; i < Solve::AT_ONCE; i++) {
+      const int32_t k = first + i * Solve::LANES + (int32_t)(threadIdx.x % Solve::LANES);
+
+      product[i] = 0;
+      from[i]    = near;
+      if (k >= end) continue;
+      const int32_t place = t.col[k];
+      product[i]          = ((const S *)t.values)[k];
+      from[i]             = place >= place0 ? near + SpmvMail<S>::WORDS * (place - place0) : mail.of(place);
+      missing |= 1u << i;
+    }
+  }
+  /* Looks once at all that are missing; the trips overlap */
+  __device__ inline void look(const SpmvMail<S> &mail)
+  {
+    S    x[Solve::AT_ONCE];
+    bool is_there[Solve::AT_ONCE];
+
+#pragma unroll
+    for (int i = 0; i < Solve::AT_ONCE; i++)
+      is_there[i] = (missing >> i & 1) && mail.template take<false>(from[i], x[i]);
+#pragma unroll
+    for (int i = 0; i < Solve::AT_ONCE; i++) {
+      if (!is_there[i]) continue;
+      product[i] = times(product[i], x[i]);
+      missing &= ~(1u << i);
+    }
+  }
+  /* Subtracts the products of slots that all lanes of the row have, in the order of the entries. The whole warp calls it.
+   */
+  __device__ inline void subtract(S &sum)
+  {
+    const int team = (int)(threadIdx.x % WARP) / Solve::LANES * Solve::LANES;
+
+#pragma unroll
+    for (int i = 0; i < Solve::AT_ONCE; i++) {
+      const bool     is_next  = slot == i && first + i * Solve::LANES < end;
+      const unsigned have     = __ballot_sync((unsigned)ALL_LANES, is_next && !(missing >> i & 1));
+      const bool     is_whole = is_next && (have >> team & Solve::TEAM) == Solve::TEAM;
+
+      if (!__any_sync((unsigned)ALL_LANES, is_whole)) continue;
+#pragma unroll
+      for (int j = 0; j < Solve::LANES; j++) {
+        const S other = __shfl_sync((unsigned)ALL_LANES, product[i], team + j);
+        if (is_whole && first + i * Solve::LANES + j < end) sum = sum - other;
+      }
+      slot += is_whole;
+    }
+  }
+  __device__ inline bool is_done() const { return slot == Solve::AT_ONCE || first + slot * Solve::LANES >= end; }
+};
+
+/* The rows of a ticket. Lanes of a warp may wait for each other, so that all stay in the loop until all rows have sent their
+   numbers; the votes in it make sure of that. */
+template <typename S>
+__device__ inline void solve_ticket(const SpmvTriangle &t, const SpmvFactorStep &step, const S *inverse, int32_t rows,
+                                    const SpmvMail<S> &mail, uint64_t *near, int32_t place0)
+{
+  const int32_t  mine = (int32_t)threadIdx.x / Solve::LANES, place = place0 + mine;
+  const uint32_t lane  = threadIdx.x % Solve::LANES;
+  bool           ended = place >= rows;
+  const int32_t  row   = ended ? 0 : t.row[place];
+  S              sum = ended ? S(0) : Rows<S>::begin(&step, row), scale = ended ? S(0) : inverse[row];
+  Entries<S>     e;
+
+  e.first = ended ? 0 : t.row_ptr[place];
+  e.end   = ended ? 0 : t.row_ptr[place + 1];
+  e.load(t, mail, near, place0);
+  for (int tries = 1; !__all_sync((unsigned)ALL_LANES, ended); tries++) {
+    e.look(mail);
+    if (e.missing) SPMV_KERNEL_YIELD(tries);
+    e.subtract(sum);
+    if (ended || !e.is_done()) continue;
+    e.first += Solve::LANES * Solve::AT_ONCE;
+    ended = e.first >= e.end;
+    if (!ended) e.load(t, mail, near, place0);
+    else if (lane == 0) {
+      sum = Rows<S>::end(&step, scale, row, sum);
+      mail.send(near + SpmvMail<S>::WORDS * mine, sum);
+      mail.send(mail.of(place), sum);
+    }
+  }
+}
+
+template <typename S>
+__global__ void __launch_bounds__(Solve::THREADS)
     spmv_factor_solve_rows(SpmvTriangle t, SpmvFactorStep step, const void *inverse, int32_t rows, SpmvTurns *turns,
                            uint64_t *words)
 {
-  SpmvMail<S>   mail   = {words, 0};
-  const int64_t place  = (int64_t)spmv_draw_ticket(turns, mail.epoch) * THREADS + threadIdx.x;
-  bool          ended  = place >= rows;
-  const S      *values = (const S *)t.values;
-  const int32_t row = ended ? 0 : t.row[place], end = ended ? 0 : t.row_ptr[place + 1];
-  const S       scale = ended ? S(0) : ((const S *)inverse)[row];
-  int32_t       k = ended ? 0 : t.row_ptr[place], col = k < end ? t.col[k] : 0;
-  S             sum = ended ? S(0) : Rows<S>::begin(&step, row), value = k < end ? values[k] : S(0), x;
-  int           tries = 0;
+  SPMV_DYNAMIC_SHARED(shared);
+  uint64_t   *near = (uint64_t *)shared;
+  SpmvMail<S> mail = {words, 0};
 
-  while (!__all_sync(0xffffffffu, ended)) {
-    if (k < end && mail.template take<false>(col, x, tries)) {
-      sum = Rows<S>::less(sum, value, x);
-      if (++k < end) {
-        col   = t.col[k];
-        value = values[k];
-      }
-    }
-    if (!ended && k == end) {
-      mail.send(row, Rows<S>::end(&step, scale, row, sum));
-      ended = true;
-    }
+  for (;;) {
+    const int64_t place0 = (int64_t)spmv_draw_ticket(turns, mail.epoch) * Solve::ROWS;
+
+    if (place0 >= rows) break;
+    for (int w = threadIdx.x; w < Solve::ROWS * SpmvMail<S>::WORDS; w += Solve::THREADS) near[w] = 0;
+    __syncthreads();
+    solve_ticket(t, step, (const S *)inverse, rows, mail, near, (int32_t)place0);
   }
   spmv_leave(turns);
 }
@@ -163,20 +255,21 @@ __global__ void __launch_bounds__(THREADS) spmv_factor_residual(SpmvTriangle t, 
   const int32_t row = t.row[place];
   S             sum = Rows<S>::begin(&step, row);
   for (int32_t k = t.row_ptr[place]; k < t.row_ptr[place + 1]; k++)
-    sum = Rows<S>::less(sum, ((const S *)t.values)[k], ((const S *)step.x)[t.col[k]]);
+    sum = Rows<S>::less(sum, ((const S *)t.values)[k], ((const S *)step.x)[t.row[t.col[k]]]);
   Rows<S>::end(&step, S(0), row, sum);
 }
 
 SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvFactorStep *step, SpmvExec *exec)
 {
-  const int64_t blocks = spmv_blocks(f->rows, THREADS);
+  const int64_t tickets = spmv_blocks(f->rows, Solve::ROWS);
 
   return spmv_with_scalar(f->scalar, [&](auto number) {
     typedef decltype(number) S;
     if (step->kind == SPMV_STEP_RESIDUAL)
-      SPMV_LAUNCH(exec, spmv_factor_residual<S>, blocks, THREADS, 0, *t, *step, f->rows);
+      SPMV_LAUNCH(exec, spmv_factor_residual<S>, spmv_blocks(f->rows, THREADS), THREADS, 0, *t, *step, f->rows);
     else
-      SPMV_LAUNCH(exec, spmv_factor_solve_rows<S>, blocks, THREADS, 0, *t, *step, f->factor.inverse, f->rows,
+      SPMV_LAUNCH(exec, spmv_factor_solve_rows<S>, tickets < SPMV_FACTOR_GRID ? tickets : (int64_t)SPMV_FACTOR_GRID,
+                  Solve::THREADS, Solve::ROWS * 2 * sizeof(S), *t, *step, f->factor.inverse, f->rows,
                   (SpmvTurns *)f->turns, f->mail);
     return SPMV_SUCCESS;
   });

@@ -170,15 +170,14 @@ static int same(const double *a, const double *b, int32_t n)
   return 1;
 }
 
-static void check_spaces(int number, SpmvFactorKind kind, SpmvFactorOrder order, SpmvScalar scalar)
+static void check_spaces(int number, SpmvFactorKind kind, SpmvScalar scalar)
 {
-  const int         actions = kind == SPMV_FACTOR_SOR ? 6 : 2;
-  FactorMatrix      m       = factor_matrix(number, kind == SPMV_FACTOR_ICC);
-  double           *b       = factor_numbers(m.n, 11);
-  SpmvFactorOptions o       = options_of(kind);
-  double           *host    = results_of(&m, &o, scalar, SPMV_HOST, m.value, b, actions);
+  const int               actions = kind == SPMV_FACTOR_SOR ? 6 : 2;
+  FactorMatrix            m       = factor_matrix(number, kind == SPMV_FACTOR_ICC);
+  double                 *b       = factor_numbers(m.n, 11);
+  const SpmvFactorOptions o       = options_of(kind);
+  double                 *host    = results_of(&m, &o, scalar, SPMV_HOST, m.value, b, actions);
 
-  o.order        = order;
   double *device = results_of(&m, &o, scalar, SPMV_DEVICE, m.value, b, actions);
   UNIT_CHECK(same(host, device, m.n * actions));
   free(host);
@@ -192,8 +191,8 @@ UNIT_TEST(the_device_has_the_bits_of_the_host)
   if (spmv_device_count(NULL) == 0) return;
   for (int number = 0; number < FACTOR_SHAPES + 40; number++)
     for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_SOR; kind++)
-      for (int order = SPMV_FACTOR_ORDER_NATURAL; order <= SPMV_FACTOR_ORDER_LEVELS; order++)
-        check_spaces(number, (SpmvFactorKind)kind, (SpmvFactorOrder)order, (number + order) % 2 ? SPMV_F64 : SPMV_F32);
+      for (int scalar = SPMV_F64; scalar <= SPMV_F32; scalar++)
+        check_spaces(number, (SpmvFactorKind)kind, (SpmvScalar)scalar);
 }
 
 /* ---- levels ---- */
@@ -223,30 +222,40 @@ UNIT_TEST(levels_are_those_of_the_pattern)
     UNIT_CHECK(i.levels[0] == 1 && i.levels[1] == 1 && i.widest[0] == 300 && i.widest[1] == 300);
     i = info_of(6, (SpmvFactorKind)kind, (SpmvSpace)last_space());
     UNIT_CHECK(i.levels[0] == 33 && i.levels[1] == 33 && i.widest[0] == 17 && i.widest[1] == 17);
-    UNIT_CHECK(!i.by_level[0] && !i.by_level[1]);
     UNIT_EQUAL(kind == SPMV_FACTOR_ICC ? 289 + 2 * 17 * 16 : 289 + 4 * 17 * 16, i.factor_nonzeros);
   }
 }
 
-/* A diagonal matrix of 1024 rows has one level, which is wide enough for the order by levels; one row less is not */
-UNIT_TEST(wide_levels_are_solved_level_by_level)
+/* A chain of nodes with three unknowns each: a node costs one level, also where its rows are dealt to two thread blocks */
+UNIT_TEST(nodes_have_one_level)
 {
-  for (int32_t n = SPMV_FACTOR_LEVEL_ROWS - 1; n <= SPMV_FACTOR_LEVEL_ROWS && last_space() == SPMV_DEVICE; n++) {
-    int32_t           *pointers = calloc((size_t)n + 1, sizeof *pointers);
-    const SpmvPattern  p        = {n, n, n, SPMV_I32, SPMV_HOST, pointers, pointers};
-    SpmvFactorOptions  o        = options_of(SPMV_FACTOR_ILU);
-    SpmvFactorization *f;
-    SpmvFactorInfo     info;
-    SpmvExec           exec;
+  enum { NODES = 50, N = 3 * NODES };
+  double *dense = calloc((size_t)N * N, sizeof *dense), *b = factor_numbers(N, 3);
 
-    for (int32_t i = 0; i <= n; i++) pointers[i] = i;
-    spmv_exec_init(&exec, SPMV_DEVICE);
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_create(&p, SPMV_F64, &o, &exec, &f));
-    spmv_factor_info(f, &info);
-    UNIT_EQUAL(n == SPMV_FACTOR_LEVEL_ROWS, info.by_level[0] && info.by_level[1]);
-    spmv_factor_destroy(&f);
-    free(pointers);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      if (i / 3 - j / 3 <= 1 && j / 3 - i / 3 <= 1) dense[i * N + j] = i == j ? 9 : -1.0 / (1 + i % 4 + j % 4);
+  FactorMatrix m = factor_of_dense(N, dense);
+  for (int space = SPMV_HOST; space <= last_space(); space++) {
+    const SpmvFactorOptions o = options_of(SPMV_FACTOR_ILU);
+    SpmvFactorInfo          info;
+    FactorLife              l;
+
+    factor_open(&l, (SpmvSpace)space, NULL, &m, SPMV_F64);
+    UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+    spmv_factor_info(l.f, &info);
+    UNIT_CHECK(info.levels[0] == NODES && info.levels[1] == NODES && info.widest[0] == 3 && info.widest[1] == 3);
+    factor_close(&l);
   }
+  const SpmvFactorOptions o    = options_of(SPMV_FACTOR_ILU);
+  double                 *host = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
+  double                 *last = results_of(&m, &o, SPMV_F64, (SpmvSpace)last_space(), m.value, b, 2);
+  UNIT_CHECK(same(host, last, 2 * N));
+  free(host);
+  free(last);
+  free(dense);
+  free(b);
+  factor_matrix_free(&m);
 }
 
 /* ---- new values, in place, numbers that are none ---- */
