@@ -23,6 +23,7 @@ DEFAULTS = (
     Default("richardson", "-petscpack_replace", "richardson", "Richardson's iteration is PETSc's own"),
     Default("gamg", "-petscpack_replace", "gamg", "GAMG is PETSc's own: its set-up runs on the host"),
     Default("factors", "-petscpack_replace", "lu,cholesky", "LU and Cholesky without a named package are PETSc's own"),
+    Default("incomplete", "-petscpack_replace", "ilu,icc", "ILU and ICC are PETSc's own"),
     Default("packages", "-petscpack_replace_packages", "mumps,superlu_dist,superlu,umfpack,cholmod,klu,pastix,strumpack", "named packages factor on the host"),
     Default("summary", "-petscpack_summary", "", "no summary at the end"),
 )

@@ -4,19 +4,29 @@
 #include "factor.h"
 #include <string.h>
 
-/* The rows of a triangle in natural order; row_ptr etc. are temporary arrays on the host */
+/* The rows of a triangle in natural order: row i has the entries begin[i] + skip to end[i] - 1 of col */
+typedef struct {
+  const int32_t *begin, *end, *col;
+  int32_t        skip;
+  const int32_t *from;  /* the entry of the factor, by entry; or NULL: */
+  const int32_t *moved; /* by how much less than the entry it is, by row; NULL: 0 */
+} Natural;
+
+/* The same as a CSR of its own, which a transposition needs */
 typedef struct {
   int32_t *row_ptr, *col, *from;
-} Natural;
+} Copy;
 
 typedef struct {
   const int32_t *row_ptr, *col; /* of the matrix */
   int32_t        rows, nnz;
-  int32_t       *diagonal;          /* [rows] */
-  int32_t       *node;              /* [rows]: the first row of the node of a row */
-  int32_t       *level, *count;     /* [rows], [rows+2] */
-  int32_t       *row, *place;       /* [rows]: the order, and where a row is in it */
-  Natural        lower, upper, one; /* of the factor, or of its transpose; and a triangle in its order */
+  int32_t       *diagonal;         /* [rows] */
+  int32_t       *node;             /* [rows]: the first row of the node of a row */
+  int32_t       *level, *count;    /* [rows], [rows+2] */
+  int32_t       *row, *place;      /* [rows]: the order, and where a row is in it */
+  int32_t       *moved;            /* [rows] of ICC: Natural.moved of the upper triangle */
+  Copy           one;              /* a triangle in its order */
+  Copy           copy, transposed; /* only if triangles are transposed */
 } Work;
 
 /* ---- sizes ---- */
@@ -64,36 +74,43 @@ SpmvStatus spmv_factor_count(SpmvFactorization *f, const SpmvPattern *p, SpmvExe
 
 /* ---- triangles in natural order ---- */
 
-/* The entries of the matrix below or above the diagonal. only_upper: the factor has no lower triangle, and each of its
-   rows begins with the diagonal entry. */
-static void take_triangle(const Work *w, int is_upper, int only_upper, Natural *t)
+/* The triangle below or above the diagonal */
+static Natural lower_of(const Work *w) { return (Natural){.begin = w->row_ptr, .end = w->diagonal, .col = w->col}; }
+static Natural upper_of(const Work *w)
+{
+  return (Natural){.begin = w->diagonal, .end = w->row_ptr + 1, .col = w->col, .skip = 1, .moved = w->moved};
+}
+
+static int32_t from_of(const Natural *t, int32_t row, int32_t entry)
+{
+  return t->from ? t->from[entry] : entry - (t->moved ? t->moved[row] : 0);
+}
+
+static Natural transpose(Work *w, const Natural *t)
 {
   int32_t n = 0;
 
   for (int32_t i = 0; i < w->rows; i++) {
-    const int32_t begin = is_upper ? w->diagonal[i] + 1 : w->row_ptr[i];
-    const int32_t end   = is_upper ? w->row_ptr[i + 1] : w->diagonal[i];
-
-    t->row_ptr[i] = n;
-    for (int32_t k = begin; k < end; k++, n++) {
-      t->col[n]  = w->col[k];
-      t->from[n] = only_upper ? n + i + 1 : k;
+    w->copy.row_ptr[i] = n;
+    for (int32_t k = t->begin[i] + t->skip; k < t->end[i]; k++, n++) {
+      w->copy.col[n]  = t->col[k];
+      w->copy.from[n] = from_of(t, i, k);
     }
   }
-  t->row_ptr[w->rows] = n;
-}
+  w->copy.row_ptr[w->rows] = n;
+  const SpmvPattern p      = {.rows       = w->rows,
+                              .cols       = w->rows,
+                              .nnz        = n,
+                              .index_type = SPMV_I32,
+                              .row_ptr    = w->copy.row_ptr,
+                              .col        = w->copy.col};
 
-static void transpose(const Work *w, const Natural *from, Natural *to)
-{
-  const SpmvPattern p = {.rows       = w->rows,
-                         .cols       = w->rows,
-                         .nnz        = from->row_ptr[w->rows],
-                         .index_type = SPMV_I32,
-                         .row_ptr    = from->row_ptr,
-                         .col        = from->col};
-
-  spmv_transpose_on_host(&p, to->row_ptr, to->col, SPMV_F64, NULL, to->from);
-  for (int64_t k = 0; k < p.nnz; k++) to->from[k] = from->from[to->from[k]];
+  spmv_transpose_on_host(&p, w->transposed.row_ptr, w->transposed.col, SPMV_F64, NULL, w->transposed.from);
+  for (int32_t k = 0; k < n; k++) w->transposed.from[k] = w->copy.from[w->transposed.from[k]];
+  return (Natural){.begin = w->transposed.row_ptr,
+                   .end   = w->transposed.row_ptr + 1,
+                   .col   = w->transposed.col,
+                   .from  = w->transposed.from};
 }
 
 /* ---- levels and order ---- */
@@ -126,8 +143,9 @@ static void find_levels(Work *w, const Natural *t, int is_upper, int64_t *levels
     if (is_upper) first = w->node[last];
     else
       while (last + 1 < w->rows && w->node[last + 1] == first) last++;
-    for (int32_t k = t->row_ptr[first]; k < t->row_ptr[last + 1]; k++)
-      if (w->node[t->col[k]] != first && w->level[t->col[k]] >= level) level = w->level[t->col[k]] + 1;
+    for (int32_t i = first; i <= last; i++)
+      for (int32_t k = t->begin[i] + t->skip; k < t->end[i]; k++)
+        if (w->node[t->col[k]] != first && w->level[t->col[k]] >= level) level = w->level[t->col[k]] + 1;
     for (int32_t i = first; i <= last; i++) w->level[i] = level;
     if (level >= *levels) *levels = level + 1;
     w->count[level] += last - first + 1;
@@ -159,18 +177,31 @@ static SpmvStatus put(const SpmvFactorization *f, int32_t *to, const int32_t *fr
   return count > 0 ? spmv_copy(to, f->object.space, from, SPMV_HOST, count * 4, exec) : SPMV_SUCCESS;
 }
 
+/* Sets w->one to a triangle in the order of w->row; returns the number of entries */
+static int64_t arrange(Work *w, const Natural *t, int is_upper)
+{
+  int32_t at = 0;
+
+  for (int32_t n = 0; n < w->rows; n++) {
+    const int32_t i = w->row[n], begin = t->begin[i] + t->skip, end = t->end[i];
+
+    w->one.row_ptr[n] = at;
+    for (int32_t k = 0; k < end - begin; k++, at++) {
+      const int32_t entry = is_upper ? end - 1 - k : begin + k;
+      w->one.col[at]      = w->place[t->col[entry]];
+      w->one.from[at]     = from_of(t, i, entry);
+    }
+  }
+  w->one.row_ptr[w->rows] = at;
+  return at;
+}
+
 /* Stores a triangle in the order in which it is solved */
 static SpmvStatus put_triangle(SpmvFactorization *f, Work *w, int which, const Natural *t, SpmvExec *exec)
 {
   SpmvTriangle *to       = &f->triangle[which];
   const int     is_upper = which == SPMV_UPPER || which == SPMV_LOWER_T;
-  const int64_t entries  = t->row_ptr[w->rows];
   int64_t       levels, widest;
-
-  to->col    = f->col + f->placed;
-  to->from   = f->from + f->placed;
-  to->values = (char *)f->values + f->placed * spmv_scalar_bytes(f->scalar);
-  f->placed += entries;
 
   find_levels(w, t, is_upper, &levels, &widest);
   order_rows(w, is_upper, f->object.space == SPMV_DEVICE);
@@ -178,17 +209,11 @@ static SpmvStatus put_triangle(SpmvFactorization *f, Work *w, int which, const N
     f->info.levels[is_upper] = levels;
     f->info.widest[is_upper] = widest;
   }
-  w->one.row_ptr[0] = 0;
-  for (int32_t n = 0; n < w->rows; n++) {
-    const int32_t begin = t->row_ptr[w->row[n]], count = t->row_ptr[w->row[n] + 1] - begin, at = w->one.row_ptr[n];
-
-    for (int32_t k = 0; k < count; k++) {
-      const int32_t from  = begin + (is_upper ? count - 1 - k : k);
-      w->one.col[at + k]  = w->place[t->col[from]];
-      w->one.from[at + k] = t->from[from];
-    }
-    w->one.row_ptr[n + 1] = at + count;
-  }
+  const int64_t entries = arrange(w, t, is_upper);
+  to->col               = f->col + f->placed;
+  to->from              = f->from + f->placed;
+  to->values            = (char *)f->values + f->placed * spmv_scalar_bytes(f->scalar);
+  f->placed += entries;
   SPMV_TRY(put(f, to->row, w->row, w->rows, exec));
   SPMV_TRY(put(f, to->row_ptr, w->one.row_ptr, (int64_t)w->rows + 1, exec));
   SPMV_TRY(put(f, to->col, w->one.col, entries, exec));
@@ -210,11 +235,12 @@ static SpmvStatus put_factor(SpmvFactorization *f, const Work *w, SpmvExec *exec
 static SpmvStatus put_upper_factor(SpmvFactorization *f, const Work *w, SpmvExec *exec)
 {
   const SpmvFactorRows *to = &f->factor;
-  Natural               t  = w->one;
+  const Copy            t  = w->one;
   int32_t               n  = 0;
 
   for (int32_t i = 0; i < w->rows; i++) {
     t.row_ptr[i] = n;
+    w->moved[i]  = w->diagonal[i] - n;
     for (int32_t k = w->diagonal[i]; k < w->row_ptr[i + 1]; k++, n++) {
       t.col[n]  = w->col[k];
       t.from[n] = k;
@@ -235,35 +261,55 @@ static SpmvStatus fill(SpmvFactorization *f, Work *w, SpmvExec *exec)
   for (int32_t i = 0; i < w->rows; i++) w->diagonal[i] = diagonal_of(w->row_ptr, w->col, i);
   find_nodes(w);
   SPMV_TRY(is_icc ? put_upper_factor(f, w, exec) : put_factor(f, w, exec));
-  take_triangle(w, 1, is_icc, &w->upper);
-  SPMV_TRY(put_triangle(f, w, SPMV_UPPER, &w->upper, exec));
-  if (!is_icc) {
-    take_triangle(w, 0, 0, &w->lower);
-    SPMV_TRY(put_triangle(f, w, SPMV_LOWER, &w->lower, exec));
-  }
+  const Natural upper = upper_of(w), lower = lower_of(w);
+  SPMV_TRY(put_triangle(f, w, SPMV_UPPER, &upper, exec));
+  if (!is_icc) SPMV_TRY(put_triangle(f, w, SPMV_LOWER, &lower, exec));
   if (!is_icc && !f->options.transposes) return SPMV_SUCCESS;
-  if (!is_icc) { /* first L^T, which takes the place of U, from the lower triangle */
-    transpose(w, &w->lower, &w->upper);
-    SPMV_TRY(put_triangle(f, w, SPMV_LOWER_T, &w->upper, exec));
-    take_triangle(w, 1, 0, &w->upper);
+  if (!is_icc) {
+    const Natural of_lower = transpose(w, &lower);
+    SPMV_TRY(put_triangle(f, w, SPMV_LOWER_T, &of_lower, exec));
   }
-  transpose(w, &w->upper, &w->lower);
-  return put_triangle(f, w, SPMV_UPPER_T, &w->lower, exec);
+  const Natural of_upper = transpose(w, &upper);
+  return put_triangle(f, w, SPMV_UPPER_T, &of_upper, exec);
 }
 
 SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, SpmvExec *exec)
 {
-  const int64_t rows = 4 * (p->rows + 2), most = 4 * (p->nnz + 1);
-  const int64_t bytes[] = {rows, rows, rows, rows, rows, rows, rows, most, most, rows, most, most, rows, most, most};
-  Work          w       = {.row_ptr = p->row_ptr, .col = p->col, .rows = f->rows, .nnz = (int32_t)p->nnz};
-  void **const  array[] = {(void **)&w.diagonal,      (void **)&w.node,      (void **)&w.place,
-                           (void **)&w.level,         (void **)&w.count,     (void **)&w.row,
-                           (void **)&w.lower.row_ptr, (void **)&w.lower.col, (void **)&w.lower.from,
-                           (void **)&w.upper.row_ptr, (void **)&w.upper.col, (void **)&w.upper.from,
-                           (void **)&w.one.row_ptr,   (void **)&w.one.col,   (void **)&w.one.from};
-  void         *block;
+  const int is_icc = f->options.kind == SPMV_FACTOR_ICC, transposes = is_icc || f->options.transposes;
 
-  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_HOST, 15, bytes, "analysis of a factorization", array, &block));
+  const int64_t rows = 4 * (p->rows + 2), most = 4 * (p->nnz + 1), moved = is_icc ? rows : 0;
+  const int64_t twice = transposes ? rows : 0, entries = transposes ? most : 0;
+  Work          w = {.row_ptr = p->row_ptr, .col = p->col, .rows = f->rows, .nnz = (int32_t)p->nnz};
+  const struct {
+    void   *array; /* the address of a pointer */
+    int64_t bytes;
+  } wanted[] = {{&w.diagonal, rows},
+                {&w.node, rows},
+                {&w.place, rows},
+                {&w.level, rows},
+                {&w.count, rows},
+                {&w.row, rows},
+                {&w.moved, moved},
+                {&w.one.row_ptr, rows},
+                {&w.one.col, most},
+                {&w.one.from, most},
+                {&w.copy.row_ptr, twice},
+                {&w.copy.col, entries},
+                {&w.copy.from, entries},
+                {&w.transposed.row_ptr, twice},
+                {&w.transposed.col, entries},
+                {&w.transposed.from, entries}};
+  enum { ARRAYS = sizeof wanted / sizeof *wanted };
+  int64_t bytes[ARRAYS];
+  void  **array[ARRAYS];
+  void   *block;
+
+  for (int i = 0; i < ARRAYS; i++) {
+    bytes[i] = wanted[i].bytes;
+    array[i] = (void **)wanted[i].array;
+  }
+  SPMV_TRY(
+      spmv_alloc_arrays(exec, SPMV_HOST, ARRAYS, bytes, "analysis of a factorization", (void **const *)array, &block));
   SpmvStatus status = fill(f, &w, exec);
   if (f->object.space == SPMV_DEVICE && !status)
     status = spmv_stream_wait(exec); /* the copies may be from pinned memory */
