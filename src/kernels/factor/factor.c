@@ -95,7 +95,7 @@ static SpmvStatus fill(SpmvFactorization *f, const SpmvPattern *p, SpmvScalar sc
   }
   SPMV_TRY(spmv_factor_count(f, p, exec));
   SPMV_TRY(hold(f, exec));
-  SPMV_TRY(spmv_factor_analyse(f, p, exec));
+  SPMV_TRY(spmv_factor_analyse(f, p, slots_of(exec), exec));
   return slots_of(exec)->reset(f, exec);
 }
 

@@ -94,6 +94,9 @@ struct SpmvFactorization {
 };
 
 typedef struct {
+  /* NULL, or arranges a triangle of the factor, whose `row` is set: row place[q] is at place q. place: [rows] on the host,
+     the place of each row */
+  SpmvStatus (*arrange)(SpmvFactorization *, SpmvTriangle *, int is_upper, const int32_t *place, SpmvExec *);
   SpmvStatus (*reset)(SpmvFactorization *, SpmvExec *); /* after the arrays are allocated */
   SpmvStatus (*attempt)(SpmvFactorization *, const void *values, const SpmvAttempt *, SpmvFound *, SpmvExec *);
   SpmvStatus (*gather)(SpmvFactorization *, SpmvExec *);
@@ -104,7 +107,7 @@ extern const SpmvFactorSlots spmv_factor_host_slots, spmv_factor_device_slots;
 
 /* factor_analysis.c: fills everything but values, whose number is counted before the arrays are allocated */
 SpmvStatus spmv_factor_count(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
-SpmvStatus spmv_factor_analyse(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
+SpmvStatus spmv_factor_analyse(SpmvFactorization *, const SpmvPattern *, const SpmvFactorSlots *, SpmvExec *);
 
 /* The triangle by which rows of the factor need each other */
 static inline const SpmvTriangle *spmv_factor_needs(const SpmvFactorization *f)

@@ -18,6 +18,8 @@ typedef struct {
 } Copy;
 
 typedef struct {
+  const SpmvFactorSlots *slots;
+
   const int32_t *row_ptr, *col; /* of the matrix */
   int32_t        rows, nnz;
   int32_t       *diagonal;         /* [rows] */
@@ -177,8 +179,17 @@ static SpmvStatus put(const SpmvFactorization *f, int32_t *to, const int32_t *fr
   return count > 0 ? spmv_copy(to, f->object.space, from, SPMV_HOST, count * 4, exec) : SPMV_SUCCESS;
 }
 
-/* Sets w->one to a triangle in the order of w->row; returns the number of entries */
-static int64_t arrange(Work *w, const Natural *t, int is_upper)
+static int64_t entries_of(const Work *w, const Natural *t)
+{
+  int64_t entries = 0;
+
+  for (int32_t i = 0; i < w->rows; i++) entries += t->end[i] - t->begin[i] - t->skip;
+  return entries;
+}
+
+/* Stores the entries of a triangle in the order of w->row */
+static SpmvStatus put_entries(SpmvFactorization *f, Work *w, int is_upper, const Natural *t, SpmvTriangle *to,
+                              SpmvExec *exec)
 {
   int32_t at = 0;
 
@@ -193,10 +204,12 @@ static int64_t arrange(Work *w, const Natural *t, int is_upper)
     }
   }
   w->one.row_ptr[w->rows] = at;
-  return at;
+  SPMV_TRY(put(f, to->row_ptr, w->one.row_ptr, (int64_t)w->rows + 1, exec));
+  SPMV_TRY(put(f, to->col, w->one.col, at, exec));
+  return put(f, to->from, w->one.from, at, exec);
 }
 
-/* Stores a triangle in the order in which it is solved */
+/* Stores a triangle in the order in which it is solved; the device does most of it for triangles of the factor itself */
 static SpmvStatus put_triangle(SpmvFactorization *f, Work *w, int which, const Natural *t, SpmvExec *exec)
 {
   SpmvTriangle *to       = &f->triangle[which];
@@ -209,15 +222,13 @@ static SpmvStatus put_triangle(SpmvFactorization *f, Work *w, int which, const N
     f->info.levels[is_upper] = levels;
     f->info.widest[is_upper] = widest;
   }
-  const int64_t entries = arrange(w, t, is_upper);
-  to->col               = f->col + f->placed;
-  to->from              = f->from + f->placed;
-  to->values            = (char *)f->values + f->placed * spmv_scalar_bytes(f->scalar);
-  f->placed += entries;
+  to->col    = f->col + f->placed;
+  to->from   = f->from + f->placed;
+  to->values = (char *)f->values + f->placed * spmv_scalar_bytes(f->scalar);
+  f->placed += entries_of(w, t);
   SPMV_TRY(put(f, to->row, w->row, w->rows, exec));
-  SPMV_TRY(put(f, to->row_ptr, w->one.row_ptr, (int64_t)w->rows + 1, exec));
-  SPMV_TRY(put(f, to->col, w->one.col, entries, exec));
-  return put(f, to->from, w->one.from, entries, exec);
+  return w->slots->arrange && !t->from ? w->slots->arrange(f, to, is_upper, w->place, exec)
+                                       : put_entries(f, w, is_upper, t, to, exec);
 }
 
 /* ---- the factor by rows ---- */
@@ -273,13 +284,14 @@ static SpmvStatus fill(SpmvFactorization *f, Work *w, SpmvExec *exec)
   return put_triangle(f, w, SPMV_UPPER_T, &of_upper, exec);
 }
 
-SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, SpmvExec *exec)
+SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, const SpmvFactorSlots *slots, SpmvExec *exec)
 {
   const int is_icc = f->options.kind == SPMV_FACTOR_ICC, transposes = is_icc || f->options.transposes;
 
   const int64_t rows = 4 * (p->rows + 2), most = 4 * (p->nnz + 1), moved = is_icc ? rows : 0;
   const int64_t twice = transposes ? rows : 0, entries = transposes ? most : 0;
-  Work          w = {.row_ptr = p->row_ptr, .col = p->col, .rows = f->rows, .nnz = (int32_t)p->nnz};
+  const int64_t once = transposes || !slots->arrange ? most : 0; /* else no triangle is arranged on the host */
+  Work          w    = {.slots = slots, .row_ptr = p->row_ptr, .col = p->col, .rows = f->rows, .nnz = (int32_t)p->nnz};
   const struct {
     void   *array; /* the address of a pointer */
     int64_t bytes;
@@ -291,8 +303,8 @@ SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, SpmvE
                 {&w.row, rows},
                 {&w.moved, moved},
                 {&w.one.row_ptr, rows},
-                {&w.one.col, most},
-                {&w.one.from, most},
+                {&w.one.col, once},
+                {&w.one.from, once},
                 {&w.copy.row_ptr, twice},
                 {&w.copy.col, entries},
                 {&w.copy.from, entries},

@@ -44,4 +44,4 @@ static SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvF
   return SPMV_SUCCESS;
 }
 
-const SpmvFactorSlots spmv_factor_host_slots = {reset, attempt, gather, solve};
+const SpmvFactorSlots spmv_factor_host_slots = {NULL, reset, attempt, gather, solve};
