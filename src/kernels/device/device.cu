@@ -104,12 +104,12 @@ extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, 
     memcpy(to, from, (size_t)bytes);
     return SPMV_SUCCESS;
   }
-  if (to_space != from_space) {
+  const cudaMemcpyKind kind = copy_kind(to, to_space, from, from_space);
+  if (to_space != from_space && kind != cudaMemcpyDefault) {
     const int threads = spmv_staging_threads(bytes);
     auto     *staging = to_space == SPMV_DEVICE ? spmv_staging_upload : spmv_staging_download;
     if (threads > 1 && staging(to, from, bytes, threads, exec->stream)) return SPMV_SUCCESS;
   }
-  const cudaMemcpyKind kind = copy_kind(to, to_space, from, from_space);
   SPMV_CUDA(exec, cudaMemcpyAsync(to, from, (size_t)bytes, kind, (cudaStream_t)exec->stream));
   if (kind == cudaMemcpyDefault) return spmv_stream_wait(exec); /* as for pageable memory, whose copy has ended here */
   return SPMV_SUCCESS;

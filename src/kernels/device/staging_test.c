@@ -233,6 +233,33 @@ UNIT_TEST(staging_is_for_large_pageable_blocks)
   bench_clear(&b);
 }
 
+/* Shared memory lies on the device already, also where a caller names it as memory of the host: threads of the host would
+   bring all pages to themselves */
+UNIT_TEST(staging_leaves_shared_memory_alone)
+{
+  const int64_t bytes = 9 * PIECE;
+  void         *shared;
+  Bench         b;
+
+  if (!bench_init(&b, bytes)) return;
+  shared = spmv_shared_alloc(bytes);
+  if (shared) {
+    fill(b.source, bytes, 6);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there, SPMV_DEVICE, b.source, SPMV_HOST, bytes, &b.exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b.exec));
+    spmv_staging_release();
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(shared, SPMV_HOST, b.there, SPMV_DEVICE, bytes, &b.exec));
+    clear_there(&b);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there, SPMV_DEVICE, shared, SPMV_HOST, bytes, &b.exec));
+    UNIT_EQUAL(0, spmv_staging_bytes());
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.back, SPMV_HOST, b.there, SPMV_DEVICE, bytes, &b.exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&b.exec));
+    UNIT_EQUAL(0, memcmp(b.back, b.source, (size_t)bytes));
+    spmv_shared_free(shared);
+  }
+  bench_clear(&b);
+}
+
 /* An upload on a stream that is being captured is left to the caller. An upload on another stream is staged meanwhile,
    and does not end the capture: the graph has the copy of the pinned block. */
 UNIT_TEST(staging_stays_out_of_captures)
