@@ -55,6 +55,9 @@ SPMV_API SpmvStatus spmv_mult_rounded(const SpmvPlan *, const void *rounded, con
 
 /* Writes the diagonal to diagonal, 0 for missing entries. Only enqueues. */
 SPMV_API SpmvStatus spmv_csr_diagonal(const SpmvCsr *, void *diagonal, SpmvExec *);
+/* Writes the positions of the diagonal entries in col to positions [rows], of the index type of the pattern; where the
+   entry is missing, the position behind the row. Only enqueues. */
+SPMV_API SpmvStatus spmv_csr_mark_diagonal(const SpmvPattern *, void *positions, SpmvExec *);
 /* Adds shift, a scalar on the host, to the diagonal entries that are in the pattern. Only enqueues. A plan that borrows
    the values needs spmv_update_values() afterwards. */
 SPMV_API SpmvStatus spmv_csr_shift(const SpmvPattern *, SpmvScalar, const void *shift, void *values, SpmvExec *);

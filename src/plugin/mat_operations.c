@@ -82,6 +82,7 @@ static const AIJFmtOperation operations[] = {
     OPERATION(diagonalscale, MatDiagonalScale_SeqAIJFmt, NULL, NULL),
     OPERATION(shift, MatShift_SeqAIJFmt, NULL, NULL),
     OPERATION(diagonalset, MatDiagonalSet_SeqAIJFmt, NULL, NULL),
+    OPERATION(sor, MatSOR_SeqAIJFmt, NULL, WithGpu),
     OPERATION(getdiagonal, MatGetDiagonal_SeqAIJFmt, NULL, NULL),
     OPERATION(productsetfromoptions, MatProductSetFromOptions_SeqAIJFmt, NULL, WithGpu),
     OPERATION(productsetfromoptions, NULL, MatProductSetFromOptions_MPIAIJFmt, WithKernels),
@@ -115,6 +116,7 @@ static const AIJFmtComposition composed[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_SET_VALUES_COO] = COMPOSED(MatSetValuesCOO_AIJFmt, MatSetValuesCOO_AIJFmt, WithCoordinates, PETSC_FALSE),
     [AIJFMT_COPY_SUB_ARRAY] = COMPOSED(MatSeqAIJCopySubArray_SeqAIJFmt, NULL, OverCuda, PETSC_FALSE),
     [AIJFMT_MERGE_LOCAL]    = COMPOSED(NULL, MatMPIAIJGetLocalMatMerge_MPIAIJFmt, OverCuda, PETSC_FALSE),
+    [AIJFMT_INODE_SIZES]    = COMPOSED(MatInodeGetInodeSizes_SeqAIJFmt, NULL, WithGpu, PETSC_FALSE),
     [AIJFMT_ANY_PRODUCT] = COMPOSED(MatProductSetFromOptions_AIJFmt, MatProductSetFromOptions_AIJFmt, NULL, PETSC_TRUE),
 };
 

@@ -34,6 +34,9 @@ typedef int AIJFmtCusparseIndex;
 typedef PetscInt          AIJFmtCusparseIndex;
 #endif
 
+/* 3.25: MATSEQAIJ finds its diagonal entries when it needs them, no longer when it is assembled */
+enum { AIJFMT_ASSEMBLY_MARKS_DIAGONAL = PETSC_VERSION_LT(3, 25, 0) };
+
 #if PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS 0
 #endif

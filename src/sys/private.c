@@ -291,9 +291,13 @@ static PetscErrorCode TestSeqAIJ(void)
   PetscFunctionBegin;
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 2, 3, row_ptr, col, values, &A));
   s    = (const SeqAIJ *)A->data;
-  fits = s->i == row_ptr && s->j == col && s->a == values && s->nz == 3 && s->rmax == 2 && !s->free_ij && !s->free_a
+  fits = s->i == row_ptr && s->j == col && s->a == values && s->nz == 3 && s->rmax == 2 && s->nonzerorowcnt == 2 &&
+                 !s->free_ij && !s->free_a
              ? PETSC_TRUE
              : PETSC_FALSE;
+#if PETSC_VERSION_LT(3, 25, 0)
+  if (fits && !(s->diag && s->diag[0] == 1 && s->diag[1] == 3)) fits = PETSC_FALSE;
+#endif
   PetscCall(MatDestroy(&A));
   PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 2, 3, 0, lengths, &A));
   s = (const SeqAIJ *)A->data;
@@ -390,6 +394,32 @@ PetscErrorCode PetscPackSeqAIJReplace(Mat A, PetscInt col[], PetscScalar values[
   s->free_a  = values ? PETSC_FALSE : PETSC_TRUE;
   s->nz      = s->maxnz;
   PetscCall(PetscArraycpy(s->ilen, s->imax, A->rmap->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatAssemblyEnd_SeqAIJ() lists the rows that are not empty if at most 40% are */
+PetscErrorCode PetscPackSeqAIJAssemble(Mat A, PetscInt **diagonal, PetscBool *done)
+{
+  SeqAIJ        *s       = (SeqAIJ *)A->data;
+  const PetscInt rows    = A->rmap->n;
+  PetscInt       longest = 0, used = 0;
+
+  PetscFunctionBegin;
+  *diagonal = NULL;
+  for (PetscInt row = 0; row < rows; row++) {
+    longest = PetscMax(longest, s->ilen[row]);
+    used += s->ilen[row] > 0;
+  }
+  *done = rows - used < (PetscReal)0.6 * rows ? PETSC_TRUE : PETSC_FALSE;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  s->rmax             = longest;
+  s->nonzerorowcnt    = used;
+  A->info.nz_unneeded = 0;
+#if PETSC_VERSION_LT(3, 25, 0)
+  PetscCall(PetscMalloc1(rows, &s->diag));
+  s->free_diag = PETSC_TRUE;
+  *diagonal    = s->diag;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -47,6 +47,11 @@ PETSC_INTERN PetscErrorCode PetscPackSeqAIJValues(Mat, PetscScalar ***field, Pet
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJReplace(Mat, PetscInt col[], PetscScalar values[], PetscInt **row_ptr,
                                                    PetscBool *known);
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr);
+/* Sets what the assembly of a matrix with replaced arrays would find in its row pointers. *diagonal: memory for the
+   positions of the diagonal entries [rows], as MatMarkDiagonal_SeqAIJ() leaves them, to be filled by the caller; NULL from
+   3.25 on, where PETSc marks them when it needs them. *done is false, and the matrix as it was, if PETSc must assemble it:
+   so many rows are empty that it lists the others. */
+PETSC_INTERN PetscErrorCode PetscPackSeqAIJAssemble(Mat, PetscInt **diagonal, PetscBool *done);
 /* Copies the arrays that PETSc does not free to arrays of its own. From 3.22 on MatSetValues() frees the old arrays,
    whoever owns them, if a new nonzero has no room. */
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJOwn(Mat);

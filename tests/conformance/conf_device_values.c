@@ -133,6 +133,38 @@ static void check_diagonal(Values *v, const SpmvCsr *csr)
   free(expected);
 }
 
+/* The position of the diagonal entry of row i; without one, that behind the row */
+static int64_t mark_of(const Values *v, int64_t i)
+{
+  int64_t mark = begin_of(v, i + 1);
+
+  for (int64_t k = begin_of(v, i); k < begin_of(v, i + 1); k++)
+    if (col_of(v, k) == i) mark = k;
+  return mark;
+}
+
+static void check_marks(Values *v, const SpmvPattern *there)
+{
+  ConfRun      *run   = v->run;
+  const int64_t bytes = v->p->rows * spmv_index_bytes(there->index_type);
+  void         *got   = malloc((size_t)bytes + 1);
+  int           same  = 1;
+  GuardedVector to;
+
+  memset(&to, 0, sizeof to);
+  if (got && make_array(v, &to, bytes, NULL) &&
+      conf_success(run, spmv_csr_mark_diagonal(there, to.data, &run->exec), "csr_mark_diagonal") &&
+      conf_ready(run, guarded_get(&to, got, &run->exec), "csr_mark_diagonal")) {
+    for (int64_t i = 0; i < v->p->rows; i++)
+      same =
+          same && (there->index_type == SPMV_I64 ? ((int64_t *)got)[i] : (int64_t)((int32_t *)got)[i]) == mark_of(v, i);
+    report_check(run->report, same, "csr_mark_diagonal", "other positions");
+    report_check(run->report, guarded_intact(&to, &run->exec), "csr_mark_diagonal", "wrote outside the positions");
+  }
+  guarded_free(&to);
+  free(got);
+}
+
 static void check_change(Values *v, SpmvChange change)
 {
   ConfRun            *run     = v->run;
@@ -283,6 +315,7 @@ static void check_csr(Values *v, SpmvIndex index)
       if (conf_ready(run, guarded_get(&values, v->got, &run->exec), "csr_of_plan"))
         report_check(run->report, same_numbers(v, v->got, v->values, p->nnz), "csr_of_plan", "other values");
       check_diagonal(v, &csr);
+      check_marks(v, &csr.pattern);
       check_shift(v, &csr, &values);
       check_set_diagonal(v, &csr, &values);
     }

@@ -21,6 +21,8 @@ SAME(SeqAIJ, Mat_SeqAIJ, free_a);
 SAME(SeqAIJ, Mat_SeqAIJ, nz);
 SAME(SeqAIJ, Mat_SeqAIJ, i);
 SAME(SeqAIJ, Mat_SeqAIJ, j);
+SAME(SeqAIJ, Mat_SeqAIJ, diag);
+SAME(SeqAIJ, Mat_SeqAIJ, nonzerorowcnt);
 SAME(SeqAIJ, Mat_SeqAIJ, a);
 #if PETSC_VERSION_LT(3, 22, 0)
 SAME(SeqAIJ, Mat_SeqAIJ, singlemalloc);

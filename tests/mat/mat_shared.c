@@ -362,6 +362,27 @@ static PetscErrorCode Places(PetscBool *there)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#ifdef SPMV_EMULATED
+/* Each allocation of device memory that makes a matrix fails: it is the same matrix */
+static PetscErrorCode Refused(void)
+{
+  long refused = 1;
+  Mat  A[TWINS];
+
+  PetscFunctionBeginUser;
+  for (long before = 0; refused > 0; before++) {
+    PetscCall(Make(MATAIJ, 1, &A[PLAIN]));
+    (void)spmv_emulator_refuse(SPMV_POINT_DEVICE, before, 1);
+    PetscCall(Make(type, 1, &A[OURS]));
+    refused = spmv_emulator_refuse(SPMV_POINT_DEVICE, -1, 1);
+    PetscCall(Compare(A, "device memory refused", "another matrix"));
+    Check(before > 0 || refused > 0 ? PETSC_TRUE : PETSC_FALSE, "device memory refused", "no allocation failed");
+    for (int m = 0; m < TWINS; m++) PetscCall(MatDestroy(&A[m]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 int main(int argc, char **argv)
 {
   PetscBool there = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
@@ -376,6 +397,9 @@ int main(int argc, char **argv)
     PetscCall(Act(k, PETSC_FALSE));
     PetscCall(Act(k, PETSC_TRUE));
   }
+#ifdef SPMV_EMULATED
+  if (there) PetscCall(Refused());
+#endif
   if (!there) PetscCall(PetscPrintf(PETSC_COMM_SELF, "no GPU that shares memory with the host\n"));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", failed ? "FAILED" : "passed"));
   PetscCall(PetscFinalize());

@@ -1,4 +1,4 @@
-/* csr.cu - CSR matrices in device memory: reads and shifts the diagonal, and converts a plan back to CSR. */
+/* csr.cu - CSR matrices in device memory: finds, reads and shifts the diagonal, and converts a plan back to CSR. */
 #include "plan.h"
 #include "device/arena.cuh"
 #include "device/search.cuh"
@@ -24,6 +24,15 @@ __global__ void spmv_read_diagonal(const I *row_ptr, const I *col, const S *valu
   if (i >= rows) return;
   const int64_t k = diagonal_of(row_ptr, col, i);
   diagonal[i]     = k < 0 ? S(0) : values[k];
+}
+
+template <typename I>
+__global__ void spmv_mark_diagonal(const I *row_ptr, const I *col, int64_t rows, I *position)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (i >= rows) return;
+  const int64_t k = diagonal_of(row_ptr, col, i);
+  position[i]     = k < 0 ? row_ptr[i + 1] : (I)k;
 }
 
 /* What a diagonal entry gets: the number of its row, or without an array the same one in each row; added to what is
@@ -127,6 +136,17 @@ extern "C" SpmvStatus spmv_csr_diagonal(const SpmvCsr *csr, void *diagonal, Spmv
 {
   SPMV_TRY(check_on_device(&csr->pattern, csr->values_space, exec));
   return SPMV_BY_TYPES(read_diagonal, csr->pattern.index_type, csr->scalar_type, csr, diagonal, exec);
+}
+
+extern "C" SpmvStatus spmv_csr_mark_diagonal(const SpmvPattern *p, void *positions, SpmvExec *exec)
+{
+  SPMV_TRY(check_on_device(p, SPMV_DEVICE, exec));
+  return spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SPMV_LAUNCH(exec, spmv_mark_diagonal<I>, spmv_blocks(p->rows, THREADS), THREADS, 0, (const I *)p->row_ptr,
+                (const I *)p->col, p->rows, (I *)positions);
+    return SPMV_SUCCESS;
+  });
 }
 
 extern "C" SpmvStatus spmv_csr_shift(const SpmvPattern *p, SpmvScalar scalar, const void *shift, void *values,

@@ -39,6 +39,7 @@ typedef enum {
   AIJFMT_SET_VALUES_COO,
   AIJFMT_COPY_SUB_ARRAY,
   AIJFMT_MERGE_LOCAL,
+  AIJFMT_INODE_SIZES,
   AIJFMT_ANY_PRODUCT,
   AIJFMT_COMPOSED_COUNT
 } AIJFmtComposed;
@@ -144,6 +145,7 @@ typedef enum {
   AIJFMT_WHY_PATTERN,    /* the host found the pattern of a product of matrices */
   AIJFMT_WHY_NUMERIC,    /* the host computed the values of a product of matrices */
   AIJFMT_WHY_TRANSPOSE,  /* the parent type made the last transposed matrix */
+  AIJFMT_WHY_INODES,     /* what the parent type looked for inodes for, in a matrix that the GPU has made: inodes.c */
   AIJFMT_WHY_COO,        /* the host sorted the last COO list or sums its values */
   AIJFMT_WHY_COUNT
 } AIJFmtWhy;
@@ -340,8 +342,6 @@ PETSC_INTERN void           AIJFmtParentCsrFilled(Mat, PetscBool filled);
 PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 
 /* arrays.c, from_device.c */
-PETSC_INTERN PetscErrorCode AIJFmtPatternCheck(Mat, const SpmvPattern *, SpmvExec *, SpmvStatus *);
-PETSC_INTERN PetscErrorCode AIJFmtPatternIsRight(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtAssembleBlocks(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtPatternFromDevice(Mat, const SpmvPattern *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtArraysForPlan(Mat, Mat_AIJFmt *, const AIJFmtKey *, PetscBool pattern,
@@ -353,7 +353,10 @@ PETSC_INTERN void           AIJFmtCopiesEnd(void);
 
 /* shared.c */
 PETSC_INTERN PetscErrorCode AIJFmtSharedMake(Mat, Mat_AIJFmt *, const SpmvPattern *, SpmvExec *, PetscBool *made);
-PETSC_INTERN PetscErrorCode AIJFmtSharedAssembled(Mat, const Mat_AIJFmt *);
+PETSC_INTERN PetscErrorCode AIJFmtSharedKeep(Mat, const Mat_AIJFmt *, PetscObjectState);
+PETSC_INTERN PetscErrorCode AIJFmtSharedAssemble(Mat, const Mat_AIJFmt *, const SpmvPattern *, SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtSharedIsAssembled(Mat, const Mat_AIJFmt *, PetscBool *);
+PETSC_INTERN PetscErrorCode AIJFmtSharedTakeInodes(Mat, PetscBool *lacked);
 PETSC_INTERN PetscErrorCode AIJFmtSharedDropStale(Mat, Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtSharedPattern(Mat, SpmvPattern *, PetscBool *shares);
 
@@ -401,6 +404,11 @@ PETSC_INTERN PetscErrorCode MatStoreValues_SeqAIJFmt(Mat);
 /* dispatch.c */
 PETSC_INTERN PetscErrorCode AIJFmtTripleProductsCompose(Mat, const Mat_AIJFmt *, PetscBool remove);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat);
+
+/* inodes.c */
+PETSC_INTERN PetscErrorCode AIJFmtInodesFind(Mat, const char operation[]);
+PETSC_INTERN PetscErrorCode MatSOR_SeqAIJFmt(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
+PETSC_INTERN PetscErrorCode MatInodeGetInodeSizes_SeqAIJFmt(Mat, PetscInt *, PetscInt *[], PetscInt *);
 
 /* petsc_names.c */
 PETSC_INTERN PetscErrorCode AIJFmtWrappedFind(AIJFmtWrapped[], int, const char[], AIJFmtWrapped **);

@@ -14,35 +14,6 @@
 #include "aijfmt.h"
 #include "sys/private.h"
 
-/* ---- patterns that need no check ---- */
-
-/* Checks a pattern once; a pattern made by a product of matrices is not checked */
-PetscErrorCode AIJFmtPatternCheck(Mat A, const SpmvPattern *here, SpmvExec *exec, SpmvStatus *status)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s && s->checked_id == ((PetscObject)A)->id && s->checked_state == A->nonzerostate)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  *status = spmv_pattern_check(here, exec);
-  if (!*status) PetscCall(AIJFmtPatternIsRight(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AIJFmtPatternIsRight(Mat A)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  s->checked_id    = ((PetscObject)A)->id;
-  s->checked_state = A->nonzerostate;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---- copies that stay until the set-up ends ---- */
 
 /* Set-ups may be nested: a preconditioner may contain another */

@@ -45,6 +45,7 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
     AIJFmtHost(duplicate, A, values, B);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(AIJFmtInodesFind(A, "MatDuplicate()"));
   PetscCall((from->parallel ? &from->parent->mpi : &from->parent->seq)->duplicate(A, values, B));
   PetscCall(AIJFmtInstall(*B, from->row, from->parallel, NULL));
   PetscCall(AIJFmtStateRequire(*B, "MatDuplicate()", &to));
@@ -56,11 +57,13 @@ PetscErrorCode MatDuplicate_AIJFmt(Mat A, MatDuplicateOption values, Mat *B)
 
 PetscErrorCode MatAssemblyEnd_SeqAIJFmt(Mat A, MatAssemblyType type)
 {
+  PetscBool   assembled = PETSC_FALSE;
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
-  AIJFmtSuper(seq, assemblyend, A, type);
   PetscCall(AIJFmtStateGet(A, &s));
+  if (s && type == MAT_FINAL_ASSEMBLY) PetscCall(AIJFmtSharedIsAssembled(A, s, &assembled));
+  if (!assembled) AIJFmtSuper(seq, assemblyend, A, type);
   if (s && type == MAT_FINAL_ASSEMBLY) PetscCall(AIJFmtSharedDropStale(A, s));
   if (s && !s->alias && !A->factortype) PetscCall(AIJFmtCudaRebind(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -315,6 +318,7 @@ PetscErrorCode AIJFmtStrip(Mat A)
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtInodesFind(A, "another type"));
   PetscCall(OperationsRemove(A, s));
   PetscCall(AIJFmtCudaRelease(A, s));
   PetscCall(AIJFmtStateForget(s));

@@ -41,10 +41,11 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
    values are set later */
 PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec *exec)
 {
-  PetscBool      shared;
-  Mat_AIJFmt    *s;
-  PetscInt      *lengths;
-  PetscErrorCode error;
+  const PetscBool fresh = A->preallocated ? PETSC_FALSE : PETSC_TRUE; /* without inodes of another pattern */
+  PetscBool       shared;
+  Mat_AIJFmt     *s;
+  PetscInt       *lengths;
+  PetscErrorCode  error;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtLengthsFetch(exec, from, &lengths));
@@ -55,9 +56,10 @@ PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec 
   if (s) PetscCall(AIJFmtSharedDropStale(A, s));
   PetscCall(AIJFmtSharedMake(A, s, from, exec, &shared));
   if (!shared) PetscCall(AIJFmtColumnsFetch(exec, from, A));
+  else if (fresh) PetscCall(AIJFmtSharedAssemble(A, s, from, exec));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  if (shared) PetscCall(AIJFmtSharedAssembled(A, s));
+  if (shared) PetscCall(AIJFmtSharedKeep(A, s, A->nonzerostate));
   PetscCall(AIJFmtPatternIsRight(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,6 +27,7 @@ static PetscErrorCode HostParentProduct(Mat A, ProductKind kind, Vec x, Vec z, V
   const AIJFmtParent *parent;
 
   PetscFunctionBegin;
+  PetscCall(AIJFmtInodesFind(A, "a product on the host"));
   PetscCall(AIJFmtParentGet(AIJFMT_PARENT_HOST, &parent));
   PetscCall(CallProduct(&parent->seq, A, kind, x, z, y));
   PetscFunctionReturn(PETSC_SUCCESS);

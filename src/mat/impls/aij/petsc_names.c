@@ -29,6 +29,7 @@ static PetscErrorCode MatGetOrdering_AIJFmt(Mat A, MatOrderingType type, IS *row
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
+  PetscCall(AIJFmtInodesFind(A, "MatGetOrdering()")); /* an ordering keeps the rows of an inode together */
   if (s && s->parallel && !s->alias) AIJFmtAs(A, AIJFMT_PARENT_HOST, MatGetOrdering(A, type, rows, cols));
   else {
     PetscCheck(slot < aijfmt_process.ordering_count, PETSC_COMM_SELF, PETSC_ERR_PLIB,

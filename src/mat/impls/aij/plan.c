@@ -76,6 +76,33 @@ PetscErrorCode AIJFmtNonzeros(Mat A, int64_t *nonzeros)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Checks a pattern once; a pattern made by a product of matrices is not checked */
+PetscErrorCode AIJFmtPatternCheck(Mat A, const SpmvPattern *here, SpmvExec *exec, SpmvStatus *status)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && s->checked_id == ((PetscObject)A)->id && s->checked_state == A->nonzerostate)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  *status = spmv_pattern_check(here, exec);
+  if (!*status) PetscCall(AIJFmtPatternIsRight(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtPatternIsRight(Mat A)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  s->checked_id    = ((PetscObject)A)->id;
+  s->checked_state = A->nonzerostate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies host indices to 32 bits if `to` asks for it and PetscInt is wider; the values must fit. The caller frees
    *block, which is NULL if nothing was copied. */
 static PetscErrorCode IndicesNarrow(const void *from, int64_t n, SpmvIndex to, const void **narrow, int32_t **block)
@@ -241,7 +268,7 @@ SpmvStatus AIJFmtPlanTranspose(AIJFmtPlanCache *c, SpmvExec *exec)
 static SpmvStatus BuildFormat(AIJFmtPlanCache *c, int count, const char *const formats[], const SpmvCsr *csr,
                               SpmvExec *exec)
 {
-  SpmvStatus status = spmv_pattern_check(&csr->pattern, exec);
+  SpmvStatus status = SPMV_SUCCESS;
   PetscBool  built  = PETSC_FALSE;
 
   for (int n = 0; n < count && !status && !built; n++) {
@@ -259,8 +286,8 @@ static SpmvStatus BuildFormat(AIJFmtPlanCache *c, int count, const char *const f
   return status;
 }
 
-/* Makes the plan of a cache from a CSR of any scalar type with its pattern on the host. same: the pattern is unchanged,
-   so the plan is refreshed. The caller sets the key. */
+/* Makes the plan of a cache from a CSR of any scalar type with its pattern on the host, which AIJFmtPatternCheck() has
+   found right. same: the pattern is unchanged, so the plan is refreshed. The caller sets the key. */
 SpmvStatus AIJFmtPlanFromCsr(AIJFmtPlanCache *c, const SpmvCsr *csr, PetscBool same, int count,
                              const char *const formats[], SpmvExec *exec)
 {
@@ -288,8 +315,10 @@ PetscErrorCode AIJFmtPlanFromHost(AIJFmtPlanCache *c, Mat A, int count, const ch
   PetscCall(MatSeqAIJGetArrayRead(A, &values));
   csr.pattern = now.pattern;
   csr.values  = values;
-  *status = AIJFmtPlanFromCsr(c, &csr, c->valid && AIJFmtSameStructure(&c->key, &now) ? PETSC_TRUE : PETSC_FALSE, count,
-                              formats, exec);
+  PetscCall(AIJFmtPatternCheck(A, &now.pattern, exec, status));
+  if (!*status)
+    *status = AIJFmtPlanFromCsr(c, &csr, c->valid && AIJFmtSameStructure(&c->key, &now) ? PETSC_TRUE : PETSC_FALSE,
+                                count, formats, exec);
   PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
   if (!*status) {
     c->key   = now;

@@ -119,6 +119,8 @@ PETSC_INTERN PetscErrorCode AIJFmtCudaStream(SpmvExec *);
 
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternGet(Mat, SpmvPattern *);
 PETSC_INTERN PetscErrorCode AIJFmtHostPatternRestore(Mat, SpmvPattern *);
+PETSC_INTERN PetscErrorCode AIJFmtPatternIsRight(Mat);
+PETSC_INTERN PetscErrorCode AIJFmtPatternCheck(Mat, const SpmvPattern *, SpmvExec *, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtNonzeros(Mat, int64_t *);
 PETSC_INTERN PetscErrorCode AIJFmtPatternNarrow(const SpmvPattern *, SpmvPattern *narrow, int32_t *block[2]);
 PETSC_INTERN PetscErrorCode AIJFmtUpload(SpmvExec *, const SpmvPattern *, const PetscScalar *, SpmvIndex, SpmvCsr *,

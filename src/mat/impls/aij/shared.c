@@ -16,7 +16,8 @@ typedef struct {
   void     *there;   /* the row pointers on the device, ... */
   SpmvExec  exec;
 
-  PetscObjectState state; /* ... of this nonzero state; the host may have removed nonzeros since */
+  PetscObjectState state;        /* ... of this nonzero state; the host may have removed nonzeros since */
+  PetscBool        lacks_inodes; /* the parent has not assembled the matrix: AIJFmtSharedAssemble() */
 } Shared;
 
 static PetscErrorCode SharedFree_AIJFmt(void *ctx)
@@ -42,35 +43,125 @@ static PetscErrorCode SharedKey(const SpmvPattern *here, char key[64])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *shared: NULL if the columns of A, which has `pattern` on the host, are not in shared memory, or are those of the
+   matrix that A duplicates */
+static PetscErrorCode SharedFind(Mat A, const SpmvPattern *pattern, Shared **shared)
+{
+  char key[64];
+
+  PetscFunctionBegin;
+  *shared = NULL;
+  if (!spmv_shared_holds(pattern->col)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SharedKey(pattern, key));
+  PetscCall(PetscPackStateQuery((PetscObject)A, key, (void **)shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* If A shares its pattern, which is `pattern` on the host, sets pattern to where the device reads it */
 PetscErrorCode AIJFmtSharedPattern(Mat A, SpmvPattern *pattern, PetscBool *shares)
 {
-  Shared *shared = NULL;
-  char    key[64];
+  Shared *shared = NULL; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
-  *shares = spmv_shared_holds(pattern->col) ? PETSC_TRUE : PETSC_FALSE;
-  if (!*shares) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SharedKey(pattern, key));
-  PetscCall(PetscPackStateQuery((PetscObject)A, key, (void **)&shared));
-  *shares = shared && shared->state == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE; /* NULL: of a MatDuplicate() */
+  PetscCall(SharedFind(A, pattern, &shared));
+  *shares = shared && shared->state == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
   if (!*shares) PetscFunctionReturn(PETSC_SUCCESS);
   pattern->row_ptr = shared->there;
   pattern->space   = SPMV_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A has its pattern after the assembly */
-PetscErrorCode AIJFmtSharedAssembled(Mat A, const Mat_AIJFmt *s)
+/* A, whose pattern is new, keeps it in this nonzero state */
+PetscErrorCode AIJFmtSharedKeep(Mat A, const Mat_AIJFmt *s, PetscObjectState state)
 {
   SpmvPattern here   = {.col = s->shared_columns};
   Shared     *shared = NULL;
-  char        key[64];
 
   PetscFunctionBegin;
-  PetscCall(SharedKey(&here, key));
-  PetscCall(PetscPackStateQuery((PetscObject)A, key, (void **)&shared));
-  shared->state = A->nonzerostate;
+  if (s->shared_columns) PetscCall(SharedFind(A, &here, &shared));
+  if (shared) shared->state = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  ---- the assembly of the parent ----
+
+  It looks for inodes, rows with equal columns, and before 3.25 for diagonal entries, so it reads the columns: all pages
+  would move to the host and, for the next kernel, back. A new matrix therefore does without it. Its diagonal entries are
+  found on the device, its inodes when they are needed: inodes.c.
+*/
+
+/* Copies the positions of the diagonal entries to the host */
+static PetscErrorCode DiagonalFetch(const void *positions, PetscInt rows, PetscInt diagonal[], SpmvExec *exec)
+{
+  const int64_t bytes = rows * (int64_t)sizeof *diagonal;
+
+  PetscFunctionBegin;
+  if (!diagonal) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(exec, spmv_copy(diagonal, SPMV_HOST, positions, SPMV_DEVICE, bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does the work of the parent's assembly for A, which has got `from` in shared memory just now; but not if device memory
+   is short or PETSc must list the rows that are not empty */
+PetscErrorCode AIJFmtSharedAssemble(Mat A, const Mat_AIJFmt *s, const SpmvPattern *from, SpmvExec *exec)
+{
+  SpmvPattern here      = {.col = s->shared_columns};
+  void       *positions = NULL;
+  PetscInt   *diagonal  = NULL;
+  SpmvStatus  status    = SPMV_SUCCESS;
+  PetscBool   done      = PETSC_FALSE;
+  Shared     *shared    = NULL;
+
+  PetscFunctionBegin;
+  if (AIJFMT_ASSEMBLY_MARKS_DIAGONAL) {
+    status = spmv_scratch_alloc(exec, SPMV_DEVICE, from->rows * (int64_t)sizeof(PetscInt), "diagonal", &positions);
+    if (!status) status = spmv_csr_mark_diagonal(from, positions, exec);
+  }
+  if (!status) PetscCall(PetscPackSeqAIJAssemble(A, &diagonal, &done));
+  if (done) PetscCall(DiagonalFetch(positions, A->rmap->n, diagonal, exec));
+  spmv_scratch_free(exec, SPMV_DEVICE, positions);
+  if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(exec, status);
+  PetscCall(SharedFind(A, &here, &shared));
+  shared->state        = A->nonzerostate;
+  shared->lacks_inodes = done;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *shared: as SharedFind(), for the columns that A has */
+static PetscErrorCode SharedOf(Mat A, Shared **shared)
+{
+  SpmvPattern here = {.col = NULL};
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtHostPatternGet(A, &here));
+  PetscCall(SharedFind(A, &here, shared));
+  PetscCall(AIJFmtHostPatternRestore(A, &here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether A needs no assembly by the parent: its pattern is the one that it was made with, and nobody needed inodes yet */
+PetscErrorCode AIJFmtSharedIsAssembled(Mat A, const Mat_AIJFmt *s, PetscBool *is)
+{
+  Shared *shared = NULL;
+
+  PetscFunctionBegin;
+  if (s->shared_columns) PetscCall(SharedOf(A, &shared));
+  *is = shared && shared->lacks_inodes && shared->state == A->nonzerostate ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *lacked: the parent has not assembled A so far. The caller lets it do so. */
+PetscErrorCode AIJFmtSharedTakeInodes(Mat A, PetscBool *lacked)
+{
+  Shared *shared = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(SharedOf(A, &shared));
+  *lacked = shared ? shared->lacks_inodes : PETSC_FALSE;
+  if (shared) shared->lacks_inodes = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

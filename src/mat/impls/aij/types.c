@@ -75,6 +75,7 @@ const char *const AIJFmtComposedNames[AIJFMT_COMPOSED_COUNT] = {
     [AIJFMT_SET_VALUES_COO]  = "MatSetValuesCOO_C",
     [AIJFMT_COPY_SUB_ARRAY]  = "MatSeqAIJCopySubArray_C",
     [AIJFMT_MERGE_LOCAL]     = "MatMPIAIJGetLocalMatMerge_C",
+    [AIJFMT_INODE_SIZES]     = "MatInodeGetInodeSizes_C",
     [AIJFMT_ANY_PRODUCT]     = "MatProductSetFromOptions_anytype_C",
 };
 

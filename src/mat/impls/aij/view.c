@@ -144,7 +144,7 @@ PetscErrorCode MatGetInfo_SeqAIJFmt(Mat A, MatInfoType type, MatInfo *info)
   PetscCall(AIJFmtStateGet(A, &s));
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(InfoLocal(A, &ours));
-  info->memory += ours.own_bytes + ours.work_bytes + ours.device_csr_bytes;
+  info->memory += ours.own_bytes + ours.work_bytes + ours.device_csr_bytes + ours.shared_csr_bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -72,7 +72,9 @@ PetscErrorCode AIJFmtCooPatternDone(Mat A, Mat_AIJFmt *s, AIJFmtCoo *coo)
   s->coo = coo;
   PetscCall(AIJFmtRan(A, AIJFMT_WHY_COO, ""));
   PetscCall(CooStates_AIJFmt(A, s, 1, s->coo_state));
-  if (!s->parallel) s->checked_state = s->coo_state[0];
+  if (s->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  s->checked_state = s->coo_state[0];
+  PetscCall(AIJFmtSharedKeep(A, s, s->coo_state[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

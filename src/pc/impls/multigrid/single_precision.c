@@ -230,6 +230,7 @@ PetscErrorCode MGDevSingleBlock(MGDevHierarchy h, MGDevBlock *b, Mat A, PetscBoo
     if (!status)
       status = ValuesRound(h, now.pattern.nnz, p->factor, from.csr.values, p->values.data,
                            p->scaled ? most : most_between, "a matrix");
+    if (!status) PetscCall(AIJFmtPatternCheck(A, &now.pattern, h->exec, &status));
     if (!status) status = RoundedPlanMake(h, p, b->doubled.plan, &now);
     PetscCall(AIJFmtArraysRestore(A, h->exec, &from, NULL));
     p->cache.key   = now;
