@@ -3,8 +3,8 @@
   of the class, and solvers, get them here.
 
   On the device they are found in this order: the host's own arrays, if the device shares them (shared.c); the CSR
-  of the CUDA parent, if it is current; a copy of the host's arrays that stays until a set-up ends; for values alone, the
-  plan; else they are uploaded. PCGAMG reads its matrix several
+  of the CUDA parent, if it is current; a copy that stays until a set-up ends; the plan, unpacked; else they are
+  uploaded. PCGAMG reads its matrix several
   times in a set-up: for the graph, two products and the plan. Hence that copy; it never counts as the place of the
   current values, and places.c does not know it.
 
@@ -202,6 +202,36 @@ static PetscErrorCode ArraysUpload(Mat A, const SpmvPattern *here, SpmvExec *exe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Unpacks the plan of A, which has the current values, on the device. *done is false if that is impossible. */
+static PetscErrorCode ArraysUnpack(Mat A, const Mat_AIJFmt *s, SpmvExec *exec, AIJFmtArrays *a, PetscBool *done)
+{
+  const SpmvPattern *p       = &a->csr.pattern;
+  const int64_t      bytes[] = {(p->rows + 1) * (int64_t)sizeof(PetscInt), p->nnz * (int64_t)sizeof(PetscInt),
+                                p->nnz * (int64_t)sizeof(PetscScalar)};
+  void *to[3], **const arrays[] = {&to[0], &to[1], &to[2]};
+  SpmvCsr    csr = a->csr;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  *done = AIJFmtPlanHasValues(A, s);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  status              = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "CSR", arrays, &a->block);
+  csr.pattern.space   = SPMV_DEVICE;
+  csr.values_space    = SPMV_DEVICE;
+  csr.pattern.row_ptr = to[0];
+  csr.pattern.col     = to[1];
+  csr.values          = to[2];
+  if (!status) status = spmv_csr_of_plan(s->cache.plan, &csr, exec);
+  *done = status ? PETSC_FALSE : PETSC_TRUE;
+  if (*done) a->csr = csr;
+  else if (a->block) {
+    spmv_exec_free(exec, SPMV_DEVICE, a->block);
+    a->block = NULL;
+  }
+  if (!AIJFmtIsRefusal(status)) AIJFmtCallSpmv(exec, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Memory for the values alone */
 static SpmvStatus ArraysAllocate(SpmvExec *exec, AIJFmtArrays *a)
 {
@@ -234,6 +264,7 @@ static PetscErrorCode ArraysRead(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmtArr
 {
   const PetscBool pattern = a->parts & AIJFMT_PATTERN ? PETSC_TRUE : PETSC_FALSE;
   PetscBool       keep    = s && aijfmt_process.set_ups > 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       done    = PETSC_FALSE;
   AIJFmtKey       now;
 
   PetscFunctionBegin;
@@ -241,8 +272,10 @@ static PetscErrorCode ArraysRead(Mat A, Mat_AIJFmt *s, SpmvExec *exec, AIJFmtArr
   if (s && CopyServes(s, &now, pattern, a->parts & AIJFMT_VALUES ? PETSC_TRUE : PETSC_FALSE)) {
     a->csr = s->copy.csr;
     keep   = PETSC_FALSE;
-  } else if (pattern) PetscCall(ArraysUpload(A, &now.pattern, exec, a, status));
-  else if (s && AIJFmtPlanHasValues(A, s)) {
+  } else if (pattern) {
+    if (s) PetscCall(ArraysUnpack(A, s, exec, a, &done));
+    if (!done) PetscCall(ArraysUpload(A, &now.pattern, exec, a, status));
+  } else if (s && AIJFmtPlanHasValues(A, s)) {
     *status = ArraysAllocate(exec, a);
     if (!*status) *status = spmv_extract_values(s->cache.plan, a->block, SPMV_DEVICE, exec);
     keep = PETSC_FALSE;
