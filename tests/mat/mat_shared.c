@@ -363,6 +363,33 @@ static PetscErrorCode Places(PetscBool *there)
 }
 
 #ifdef SPMV_EMULATED
+/* The format declines this pattern, so there is no plan to read the diagonal from */
+static PetscErrorCode DiagonalWithoutPlan(void)
+{
+  Vec           diagonal[TWINS];
+  Mat           A[TWINS];
+  MatAIJFmtInfo info;
+  PetscBool     same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_decline", "1"));
+  for (int m = 0; m < TWINS; m++) {
+    PetscCall(Make(m == OURS ? MATAIJFOLD : MATAIJ, 1, &A[m]));
+    PetscCall(MatCreateVecs(A[m], &diagonal[m], NULL));
+    (void)spmv_emulator_moved();
+    PetscCall(MatGetDiagonal(A[m], diagonal[m]));
+    Check(spmv_emulator_moved() == 0, "aijfold", "the diagonal brought the arrays to the host");
+  }
+  PetscCall(VecEqual(diagonal[OURS], diagonal[PLAIN], &same));
+  Check(same, "aijfold", "another diagonal");
+  PetscCall(MatAIJFmtGetInfo(A[OURS], &info));
+  Check(info.blocks_declined > 0, "aijfold", "the format has not declined");
+  for (int m = 0; m < TWINS; m++) PetscCall(MatDestroy(&A[m]));
+  PetscCall(TestDestroyVecs(&diagonal[OURS], &diagonal[PLAIN]));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_decline", "0"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Each allocation of device memory that makes a matrix fails: it is the same matrix */
 static PetscErrorCode Refused(void)
 {
@@ -399,6 +426,7 @@ int main(int argc, char **argv)
   }
 #ifdef SPMV_EMULATED
   if (there) PetscCall(Refused());
+  if (there) PetscCall(DiagonalWithoutPlan());
 #endif
   if (!there) PetscCall(PetscPrintf(PETSC_COMM_SELF, "no GPU that shares memory with the host\n"));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", failed ? "FAILED" : "passed"));

@@ -283,13 +283,14 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 
 /* ---- the diagonal ---- */
 
-/* Reads the diagonal on the device, from the parent's CSR or from a plan; *done is false if the values are in neither.
+/* Reads the diagonal on the device, from the parent's CSR, from a plan or from shared arrays; *done is false if the values
+   are in none of these.
    The parent's own function is wrong for a CSR with mostly empty rows: its device copy stores only the nonempty rows,
    and the function takes the k-th of them for row k. */
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
   const unsigned both = AIJFMT_PATTERN | AIJFMT_VALUES;
-  AIJFmtArrays   a    = {.stays = PETSC_TRUE};
+  AIJFmtArrays   a    = {.stays = PETSC_FALSE};
   SpmvStatus     status, got;
   PetscInt       n;
 
@@ -302,8 +303,9 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtVectorTry(&s->exec, &s->y, d, AIJFMT_WRITE, &status));
   if (status) PetscFunctionReturn(PETSC_SUCCESS);
-  status = SPMV_ERR_UNSUPPORTED;
-  if (AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtPlacesGet(A, s).device_csr) {
+  status  = SPMV_ERR_UNSUPPORTED;
+  a.stays = AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtPlacesGet(A, s).device_csr;
+  if (a.stays || (!s->cache.plan && !AIJFmtIsOverCuda(s) && s->shared_columns)) {
     PetscCall(AIJFmtArraysGet(A, both, AIJFMT_READ, &s->exec, &a, &got));
     status = got ? got : spmv_csr_diagonal(&a.csr, s->y.data, &s->exec);
     PetscCall(AIJFmtArraysRestore(A, &s->exec, &a, NULL));
