@@ -343,7 +343,7 @@ PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 
 /* arrays.c, from_device.c */
 PETSC_INTERN PetscErrorCode AIJFmtAssembleBlocks(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtPatternFromDevice(Mat, const SpmvPattern *, SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtPatternFromDevice(Mat, const SpmvPattern *, PetscBool with_values, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtArraysForPlan(Mat, Mat_AIJFmt *, const AIJFmtKey *, PetscBool pattern,
                                                 AIJFmtArrays *);
 PETSC_INTERN PetscBool      AIJFmtParentHasCsr(Mat, const Mat_AIJFmt *);
@@ -352,7 +352,8 @@ PETSC_INTERN void           AIJFmtCopiesBegin(void);
 PETSC_INTERN void           AIJFmtCopiesEnd(void);
 
 /* shared.c */
-PETSC_INTERN PetscErrorCode AIJFmtSharedMake(Mat, Mat_AIJFmt *, const SpmvPattern *, SpmvExec *, PetscBool *made);
+PETSC_INTERN PetscErrorCode AIJFmtSharedMake(Mat, Mat_AIJFmt *, const SpmvPattern *, PetscBool with_values, SpmvExec *,
+                                             PetscBool *made);
 PETSC_INTERN PetscErrorCode AIJFmtSharedKeep(Mat, const Mat_AIJFmt *, PetscObjectState);
 PETSC_INTERN PetscErrorCode AIJFmtSharedAssemble(Mat, const Mat_AIJFmt *, const SpmvPattern *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtSharedIsAssembled(Mat, const Mat_AIJFmt *, PetscBool *);
@@ -365,6 +366,9 @@ PETSC_INTERN const char    *AIJFmtWhyNotDevice(Mat, const Mat_AIJFmt *, PetscBoo
 PETSC_INTERN PetscBool      AIJFmtAsksDevice(const Mat_AIJFmt *, int64_t size, PetscBool there);
 PETSC_INTERN PetscErrorCode AIJFmtSizeGet(Mat, int64_t *nonzeros, PetscBool *there);
 PETSC_INTERN PetscErrorCode AIJFmtRan(Mat, AIJFmtWhy, const char reason[]);
+PETSC_INTERN PetscErrorCode AIJFmtSharedValues(Mat, const Mat_AIJFmt *, const PetscScalar **);
+PETSC_INTERN PetscErrorCode AIJFmtSharedToCsr(Mat, Mat_AIJFmt *, const char[]);
+PETSC_INTERN PetscErrorCode AIJFmtNewValuesDecide(Mat, Mat_AIJFmt *, const char[], PetscBool *stays);
 PETSC_INTERN PetscErrorCode AIJFmtDeviceCsrDecide(Mat, Mat_AIJFmt *, const char[], AIJFmtWish, PetscBool *);
 
 /* sync.c */

@@ -175,16 +175,31 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether transition 10 is possible. It is not if the parent has made a CSR that this class has not seen: its pattern
-   may be an old one. */
-static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s)
+/* The current values of A, if they lie in memory that the host and the device share; else NULL */
+PetscErrorCode AIJFmtSharedValues(Mat A, const Mat_AIJFmt *s, const PetscScalar **values)
 {
-  return AIJFmtParentHasCsr(A, s) || !PetscPackCusparseCsrExists(A) ? AIJFmtPlanHasValues(A, s) : PETSC_FALSE;
+  PetscScalar **field;
+  PetscBool     known;
+
+  PetscFunctionBegin;
+  *values = NULL;
+  if (!s->shared_columns || !AIJFmtPlacesGet(A, s).host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackSeqAIJValues(A, &field, &known));
+  if (known && spmv_shared_holds(*field)) *values = *field;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Transition 10. The values do not change, so the state is kept and the plan stays current. *filled is false if memory
-   is short; the parent then uploads. */
-static PetscErrorCode DeviceCsrFill_AIJFmt(Mat A, Mat_AIJFmt *s, PetscBool *filled)
+/* Whether transition 10 is possible. It is not if the parent has made a CSR that this class has not seen: its pattern
+   may be an old one. */
+static PetscBool IsFillable(Mat A, const Mat_AIJFmt *s, const PetscScalar *shared)
+{
+  if (PetscPackCusparseCsrExists(A) && !AIJFmtParentHasCsr(A, s)) return PETSC_FALSE;
+  return shared ? PETSC_TRUE : AIJFmtPlanHasValues(A, s);
+}
+
+/* Transition 10, from shared arrays or else from the plan. The values do not change, so the state is kept and the plan
+   stays current. *filled is false if memory is short; the parent then uploads. */
+static PetscErrorCode DeviceCsrFill_AIJFmt(Mat A, Mat_AIJFmt *s, const PetscScalar *shared, PetscBool *filled)
 {
   const PetscObjectState state = ((PetscObject)A)->state;
   AIJFmtArrays           to    = {.stays = PETSC_TRUE};
@@ -193,7 +208,10 @@ static PetscErrorCode DeviceCsrFill_AIJFmt(Mat A, Mat_AIJFmt *s, PetscBool *fill
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_WRITE, &s->exec, &to, &unused));
-  status = spmv_extract_values(s->cache.plan, to.values, SPMV_DEVICE, &s->exec);
+  if (shared)
+    status =
+        spmv_copy(to.values, SPMV_DEVICE, shared, SPMV_DEVICE, to.csr.pattern.nnz * (int64_t)sizeof *shared, &s->exec);
+  else status = spmv_extract_values(s->cache.plan, to.values, SPMV_DEVICE, &s->exec);
   PetscCall(AIJFmtArraysRestore(A, &s->exec, &to, &status));
   PetscCall(PetscObjectStateSet((PetscObject)A, state));
   AIJFmtParentCsrFilled(A, status ? PETSC_FALSE : PETSC_TRUE);
@@ -203,23 +221,24 @@ static PetscErrorCode DeviceCsrFill_AIJFmt(Mat A, Mat_AIJFmt *s, PetscBool *fill
 }
 
 /* Whether an operation runs on the device CSR although that is stale and must be updated first */
-static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish)
+static PetscBool GoesToDevice(Mat A, const Mat_AIJFmt *s, AIJFmtWish wish, const PetscScalar *shared)
 {
-  if (wish == AIJFMT_WANTS) return PETSC_TRUE;
+  if (wish == AIJFMT_WANTS || shared) return PETSC_TRUE;
   if (!AIJFmtPlanOnGpu(s)) return PETSC_FALSE;
   if (wish == AIJFMT_WANTS_WITH_PLAN) return PETSC_TRUE;
-  return IsFillable(A, s) || s->joint_changes > 0 ? AIJFmtPlanHasValues(A, s) : PETSC_FALSE;
+  return IsFillable(A, s, NULL) || s->joint_changes > 0 ? AIJFmtPlanHasValues(A, s) : PETSC_FALSE;
 }
 
-/* Updates a stale device CSR for an operation: from the plan, or else the parent uploads the values on first use */
-static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const char operation[])
+/* Updates a stale device CSR for an operation: from shared arrays or the plan, or else the parent uploads the values on
+   first use */
+static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const PetscScalar *shared, const char operation[])
 {
   PetscBool filled = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (IsFillable(A, s)) PetscCall(DeviceCsrFill_AIJFmt(A, s, &filled));
+  if (IsFillable(A, s, shared)) PetscCall(DeviceCsrFill_AIJFmt(A, s, shared, &filled));
   PetscCall(PetscInfo(A, "values go to the CSR on the GPU for %s, from %s\n", operation,
-                      filled ? "the packed arrays there" : "the host"));
+                      filled ? "memory of the device" : "the host"));
   if (!filled) AIJFmtParentCsrStale(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -228,7 +247,8 @@ static PetscErrorCode BringValues(Mat A, Mat_AIJFmt *s, const char operation[])
    from the plan, or else by the parent when the operation asks for the arrays. */
 PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[], AIJFmtWish wish, PetscBool *device)
 {
-  PetscBool has;
+  PetscBool          has;
+  const PetscScalar *shared;
 
   PetscFunctionBegin;
   *device = PETSC_FALSE;
@@ -236,13 +256,41 @@ PetscErrorCode AIJFmtDeviceCsrDecide(Mat A, Mat_AIJFmt *s, const char operation[
       AIJFmtWhyNotDevice(A, s, PETSC_TRUE))
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!AIJFmtPlacesGet(A, s).device_csr) {
-    if (!GoesToDevice(A, s, wish)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(AIJFmtSharedValues(A, s, &shared));
+    if (!GoesToDevice(A, s, wish, shared)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HasMemory(A, s, operation, &has));
     if (!has) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(BringValues(A, s, operation));
+    PetscCall(BringValues(A, s, shared, operation));
   } else AIJFmtParentCsrSeen(A, s);
   PetscCall(PetscSNPrintf(s->why[AIJFMT_WHY_VALUES], SPMV_MESSAGE_MAX, "on the GPU since %s", operation));
   s->device_csr_used = PETSC_TRUE;
   *device            = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether values that the device will overwrite as a whole stay in the CSR there. Those of shared arrays stay in these: the
+   parent would make a CSR from the host's columns, all of which would move to the host. */
+PetscErrorCode AIJFmtNewValuesDecide(Mat A, Mat_AIJFmt *s, const char operation[], PetscBool *stays)
+{
+  const PetscScalar *shared;
+
+  PetscFunctionBegin;
+  *stays = PETSC_FALSE;
+  PetscCall(AIJFmtSharedValues(A, s, &shared));
+  if (!shared) PetscCall(AIJFmtDeviceCsrDecide(A, s, operation, AIJFMT_WANTS, stays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For an operation of the parent on its CSR: gives it the values of shared arrays on the device, because the parent would
+   read them as the host's */
+PetscErrorCode AIJFmtSharedToCsr(Mat A, Mat_AIJFmt *s, const char operation[])
+{
+  const PetscScalar *shared;
+  PetscBool          unused;
+
+  PetscFunctionBegin;
+  if (!AIJFmtIsOverCuda(s) || AIJFmtPlacesGet(A, s).device_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtSharedValues(A, s, &shared));
+  if (shared) PetscCall(AIJFmtDeviceCsrDecide(A, s, operation, AIJFMT_WANTS, &unused));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

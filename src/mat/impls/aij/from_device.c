@@ -38,8 +38,8 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
 }
 
 /* Copies a pattern on the device into a new sequential matrix whose type and sizes are set, and assembles it; its
-   values are set later */
-PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec *exec)
+   values are set later. with_values: over the CUDA parent, too, there is memory for them that the host shares */
+PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec)
 {
   const PetscBool fresh = A->preallocated ? PETSC_FALSE : PETSC_TRUE; /* without inodes of another pattern */
   PetscBool       shared;
@@ -54,7 +54,7 @@ PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, SpmvExec 
   PetscCall(error);
   PetscCall(AIJFmtStateGet(A, &s));
   if (s) PetscCall(AIJFmtSharedDropStale(A, s));
-  PetscCall(AIJFmtSharedMake(A, s, from, exec, &shared));
+  PetscCall(AIJFmtSharedMake(A, s, from, with_values, exec, &shared));
   if (!shared) PetscCall(AIJFmtColumnsFetch(exec, from, A));
   else if (fresh) PetscCall(AIJFmtSharedAssemble(A, s, from, exec));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -74,9 +74,9 @@ PetscErrorCode AIJFmtFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
   SpmvStatus    status;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtPatternFromDevice(A, &from->pattern, exec));
+  PetscCall(AIJFmtPatternFromDevice(A, &from->pattern, PETSC_TRUE, exec));
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtDeviceCsrDecide(A, s, "a matrix made on the GPU", AIJFMT_WANTS, &to.stays));
+  if (s) PetscCall(AIJFmtNewValuesDecide(A, s, "a matrix made on the GPU", &to.stays));
   of_to.space = to.stays ? SPMV_DEVICE : SPMV_HOST;
   PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_WRITE, &of_to, &to, &status));
   if (!status) status = spmv_copy(to.values, of_to.space, from->values, from->values_space, bytes, exec);

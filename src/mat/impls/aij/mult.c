@@ -50,7 +50,7 @@ static PetscErrorCode CudaMultiplies(Mat A, const Mat_AIJFmt *s, Vec x, Vec z, V
 
 /* The product by the parent type with the same arguments; nothing is added if z is NULL. The host parent takes all
    vector types. */
-static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
+static PetscErrorCode ParentProduct(Mat A, Mat_AIJFmt *s, ProductKind kind, Vec x, Vec z, Vec y)
 {
   PetscBool device;
 
@@ -60,6 +60,7 @@ static PetscErrorCode ParentProduct(Mat A, const Mat_AIJFmt *s, ProductKind kind
     PetscCall(HostParentProduct(A, kind, x, z, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(AIJFmtSharedToCsr(A, s, "a product by the parent type"));
   /* MatMultTransposeAdd_SeqAIJCUSPARSE() of 3.26 adds the contents of y, even if y is not z */
   if (z && z != y) PetscCall(VecCopy(z, y));
   AIJFmtAs(A, AIJFMT_PARENT_CUDA, CallProduct(&s->parent->seq, A, kind, x, z ? y : NULL, y));

@@ -8,9 +8,9 @@
 
                                                                  host      CSR on the device   plan
     1 the host writes: entries are set, MatLoad(), an operation
-      of PETSc on the host                                       yes       no                  no
+      of PETSc on the host; the device writes shared arrays      yes       no                  no
     2 the device writes: COO from the device, an operation on
-      the CSR there, a product of matrices on the GPU            no (b)    yes                 no
+      the CSR there, a product of matrices without shared arrays no (b)    yes                 no
     3 a plan on the GPU is made or refreshed: from the CSR on
       the device if only that is current, else from the host   same      same (a)            yes
     4 a plan on the host is made or refreshed, from the host     yes       same (a)            yes
@@ -21,8 +21,9 @@
       the parent fills it from the host if it is stale           same      yes (a)             same
     8 MatBindToCPU(A, PETSC_TRUE)                                yes       no                  a plan on the host: same
     9 the plan is dropped: another pattern, an option            same      same (a)            no
-   10 the CSR on the device is filled from a plan on the GPU;
-      only its pattern comes from the host, if it is missing     same      yes                 same
+   10 the CSR on the device is filled from a plan on the GPU or
+      shared arrays; only its pattern comes from the host, if it
+      is missing                                                 same      yes                 same
 
   (a) "No" if the host is current and the state of the matrix has risen since the plan was made or refreshed: the values
   were then written on the host. Functions of PETSc that write on the device record it in offloadmask; some that write

@@ -231,8 +231,9 @@ static PetscErrorCode MatSetValues_Shared(Mat A, PetscInt m, const PetscInt rows
 }
 
 /* Gives A, which was preallocated with the lengths of `from`, that pattern in shared memory. *made is false, and nothing
-   has changed, if A is bound to the host or not ours, or if spmv_shared_alloc() has no such memory for it. */
-PetscErrorCode AIJFmtSharedMake(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, SpmvExec *exec, PetscBool *made)
+   has changed, if A is bound to the host or not ours, or if spmv_shared_alloc() has no such memory for it. with_values: of memory for values there, also over the CUDA parent */
+PetscErrorCode AIJFmtSharedMake(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec,
+                                PetscBool *made)
 {
   const int64_t columns = (from->nnz * (int64_t)sizeof(PetscInt) + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
   int64_t       values  = from->nnz * (int64_t)sizeof(PetscScalar);
@@ -243,7 +244,7 @@ PetscErrorCode AIJFmtSharedMake(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, S
   PetscFunctionBegin;
   *made = PETSC_FALSE;
   if (!s || AIJFmtBoundToCPU(A) || from->space != SPMV_DEVICE || from->nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtIsOverCuda(s)) values = 0; /* the parent keeps them on the device */
+  if (!with_values && AIJFmtIsOverCuda(s)) values = 0; /* the parent keeps them on the device */
   PetscCall(SharedAlloc(from, columns, values, exec, &shared));
   if (!shared) PetscFunctionReturn(PETSC_SUCCESS);
   here.col = shared->block;

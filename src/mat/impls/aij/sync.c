@@ -66,6 +66,16 @@ static PetscErrorCode AnalyzeAndBuild(Mat_AIJFmt *s, SpmvCsr csr, PetscBool may_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A format that borrows takes values from the parent's CSR only */
+static PetscErrorCode PlanArraysGet(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool pattern, AIJFmtArrays *from)
+{
+  PetscFunctionBegin;
+  if (s->exec.space == SPMV_DEVICE && AIJFmtPlanOptions(s)->format->borrows)
+    PetscCall(AIJFmtSharedToCsr(A, s, "a plan that borrows them"));
+  PetscCall(AIJFmtArraysForPlan(A, s, key, pattern, from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Chooses a format if that is due, and builds a plan in s->exec.space */
 static PetscErrorCode PlanBuild_AIJFmt(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, PetscBool may_decline,
                                        char reason[SPMV_MESSAGE_MAX], SpmvStatus *status)
@@ -77,7 +87,7 @@ static PetscErrorCode PlanBuild_AIJFmt(Mat A, Mat_AIJFmt *s, const AIJFmtKey *ke
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtChoose(A, s, key, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtArraysForPlan(A, s, key, PETSC_TRUE, &from));
+  PetscCall(PlanArraysGet(A, s, key, PETSC_TRUE, &from));
   PetscCall(AnalyzeAndBuild(s, from.csr, may_decline, reason, status));
   PetscCall(AIJFmtChoiceAnalysisClear(s));
   PetscCall(AIJFmtArraysRestore(A, &s->exec, &from, NULL));
@@ -125,7 +135,7 @@ static PetscErrorCode RefreshPlan(Mat A, Mat_AIJFmt *s, const AIJFmtKey *key, Pe
 
   PetscFunctionBegin;
   if (s->exec.space == SPMV_DEVICE) PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtArraysForPlan(A, s, key, PETSC_FALSE, &from));
+  PetscCall(PlanArraysGet(A, s, key, PETSC_FALSE, &from));
   *status = AIJFmtPlanRefresh(&s->cache, &from.csr, &s->exec, moved);
   PetscCall(AIJFmtArraysRestore(A, &s->exec, &from, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -289,10 +289,11 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
    and the function takes the k-th of them for row k. */
 static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
 {
-  const unsigned both = AIJFMT_PATTERN | AIJFMT_VALUES;
-  AIJFmtArrays   a    = {.stays = PETSC_FALSE};
-  SpmvStatus     status, got;
-  PetscInt       n;
+  const unsigned     both = AIJFMT_PATTERN | AIJFMT_VALUES;
+  AIJFmtArrays       a    = {.stays = PETSC_FALSE};
+  SpmvStatus         status, got;
+  PetscInt           n;
+  const PetscScalar *shared;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
@@ -305,7 +306,8 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
   if (status) PetscFunctionReturn(PETSC_SUCCESS);
   status  = SPMV_ERR_UNSUPPORTED;
   a.stays = AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtPlacesGet(A, s).device_csr;
-  if (a.stays || (!s->cache.plan && !AIJFmtIsOverCuda(s) && s->shared_columns)) {
+  PetscCall(AIJFmtSharedValues(A, s, &shared));
+  if (a.stays || (!s->cache.plan && shared)) {
     PetscCall(AIJFmtArraysGet(A, both, AIJFMT_READ, &s->exec, &a, &got));
     status = got ? got : spmv_csr_diagonal(&a.csr, s->y.data, &s->exec);
     PetscCall(AIJFmtArraysRestore(A, &s->exec, &a, NULL));

@@ -323,7 +323,7 @@ PetscErrorCode AIJFmtCooSequential(Mat A, Mat_AIJFmt *s, PetscCount n, const Pet
   }
   spmv_coo_pattern(coo->block[0], &pattern);
   AIJFmtParentCsrStale(A); /* or the assembly would fetch values of the old pattern from the device */
-  PetscCall(AIJFmtPatternFromDevice(A, &pattern, &coo->exec));
+  PetscCall(AIJFmtPatternFromDevice(A, &pattern, PETSC_FALSE, &coo->exec));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   PetscCall(AIJFmtCooReady(A, zeroes));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));

@@ -126,7 +126,7 @@ static PetscErrorCode SetPattern(Mat C, Data *d)
   PetscCall(AIJFmtProductBlockSizes(C));
   if (C->structure_only) PetscCall(MatSetType(C, MATSEQAIJ));
   else PetscCall(AIJFmtSetTypeLike(C->product->A, C));
-  PetscCall(AIJFmtPatternFromDevice(C, &p, &d->exec));
+  PetscCall(AIJFmtPatternFromDevice(C, &p, PETSC_TRUE, &d->exec));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   if (!C->structure_only) C->assembled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -142,7 +142,7 @@ static PetscErrorCode ProductCompute_SeqAIJFmt(Mat C, Data *d, const AIJFmtArray
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(C, "MatProductNumeric()", &s));
-  PetscCall(AIJFmtDeviceCsrDecide(C, s, "a product of matrices", AIJFMT_WANTS, &to.stays));
+  PetscCall(AIJFmtNewValuesDecide(C, s, "a product of matrices", &to.stays));
   PetscCall(AIJFmtArraysGet(C, AIJFMT_VALUES, AIJFMT_WRITE, &d->exec, &to, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   *status = spmv_spgemm_numeric(d->product, factor[0].csr.values, factor[1].csr.values, to.values, &d->exec);

@@ -167,7 +167,7 @@ PetscErrorCode AIJFmtGraphAssemble(AIJFmtGraphParts *p, Mat G)
   }
   if (p->count > 1) PetscCall(AssembleParallel(p, G, csr, exec));
   else {
-    PetscCall(AIJFmtPatternFromDevice(G, &csr[0].pattern, exec[0]));
+    PetscCall(AIJFmtPatternFromDevice(G, &csr[0].pattern, PETSC_FALSE, exec[0]));
     PetscCall(FillValues(G, &csr[0], exec[0]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
