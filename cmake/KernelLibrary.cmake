@@ -14,7 +14,7 @@ endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernels}/formats.def)
 message(STATUS "Formats: ${SPMV_FORMATS}")
 
-set(SPMV_FOLDERS core device plan engine nccl direct factor cg gmres cycle predict spgemm graph aggregate coo ${SPMV_FORMATS} fold/stream)
+set(SPMV_FOLDERS core device plan engine nccl direct factor cg gmres cycle predict spgemm graph aggregate coo extremes ${SPMV_FORMATS} fold/stream)
 if(PETSCPACK_PAPERS)
   list(APPEND SPMV_FOLDERS papers)
 endif()

@@ -63,6 +63,9 @@ typedef struct {
                                      none */
   int                  chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
                                      SPMV_PC_FUNCTION always 1. */
+  /* 0, or the number of iterations, 1 to 64, of spmv_cg_lanczos(), which alone runs this object: one process, mode
+     SPMV_CG_CHUNK, no function as preconditioner. The object has no page-locked memory. */
+  int lanczos;
 } SpmvCgOptions;
 
 /* All zero: double precision, SPMV_CG_CHUNK, no preconditioner */
@@ -108,6 +111,16 @@ SPMV_API SpmvStatus spmv_cg_run(SpmvCg *, int64_t iterations, const SpmvTest *, 
    count of iterations goes on; if the next test has no more of them, its reason is SPMV_DIVERGED_ITERATIONS. Only
    enqueues. */
 SPMV_API SpmvStatus spmv_cg_correct(SpmvCg *, int restart, SpmvExec *);
+
+/* alpha and (r, M r) of an iteration. Their Lanczos matrix, whose eigenvalues approximate those of M A, has the diagonal
+   1 / alpha_i + q_i / alpha_i-1 and beside it sqrt(q_i) / alpha_i-1, where q_i = rz_i / rz_i-1. */
+typedef struct {
+  double alpha, rz;
+} SpmvCgCoefficients;
+
+/* After spmv_cg_start(): enqueues options.lanczos iterations, waits once, and returns the coefficients of the completed
+   ones, in an array of options.lanczos */
+SPMV_API SpmvStatus spmv_cg_lanczos(SpmvCg *, const SpmvTest *, SpmvCgCoefficients *, SpmvCgResult *, SpmvExec *);
 
 /* Copies the norms of iterations first .. first+count-1, counted from 1, to norms [count] on the host; waits.
    SPMV_ERR_ARGUMENT if one of these iterations is not completed or its norm is no longer kept. */

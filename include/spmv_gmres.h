@@ -66,6 +66,9 @@ typedef struct {
                                      none */
   int     chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
                                          SPMV_PC_FUNCTION always 1. */
+  /* Only spmv_gmres_hessenberg() runs this object: one process, mode SPMV_GMRES_CHUNK, no function as preconditioner.
+     The object has no page-locked memory. */
+  int hessenberg;
 } SpmvGmresOptions;
 
 /* Zeros (double precision, SPMV_GMRES_CHUNK, no preconditioner), except for PETSc's defaults: restart 30, happy 1e-30,
@@ -98,6 +101,18 @@ SPMV_API SpmvStatus spmv_gmres_start(SpmvGmres *, void *x, const void *b, const 
    returns, the stream may still hold kernels that update x. After a failure x is that of the beginning of some cycle,
    once the caller has waited for the stream; the next call must be spmv_gmres_start(). */
 SPMV_API SpmvStatus spmv_gmres_run(SpmvGmres *, int64_t iterations, const SpmvTest *, SpmvGmresResult *, SpmvExec *);
+
+/* The matrices of a cycle on the host, by columns of length ld: the Hessenberg matrix, and the triangle that rotations
+   make of it. What is below these entries is undefined. They belong to the object, and the next cycle overwrites them. */
+typedef struct {
+  double *hessenberg, *triangle;
+  int     ld;
+} SpmvGmresMatrices;
+
+/* After spmv_gmres_start() of an object with options.hessenberg: enqueues the iterations of one cycle, waits once, and
+   gives its matrices. x is not updated. */
+SPMV_API SpmvStatus spmv_gmres_hessenberg(SpmvGmres *, const SpmvTest *, SpmvGmresMatrices *, SpmvGmresResult *,
+                                          SpmvExec *);
 
 /* Enqueues `to` = the solution after the iterations of the last spmv_gmres_run(), without changing the state of the
    solve. to has shape [rows] and does not overlap x. */

@@ -429,9 +429,11 @@ SPMV_API void spmv_device_release(void);
    any time. A device without pools keeps nothing, and waits; hooks get each call. */
 SPMV_API SpmvStatus spmv_scratch_alloc(SpmvExec *, SpmvSpace, int64_t bytes, const char *name, void **block);
 SPMV_API void       spmv_scratch_free(SpmvExec *, SpmvSpace, void *block);
-SPMV_API void       spmv_scratch_hold(void);
-SPMV_API void       spmv_scratch_release(void);
-SPMV_API void       spmv_scratch_trim(void);
+/* exec with scratch memory as its device memory, for objects that only its stream uses: exec must outlive them */
+SPMV_API SpmvExec spmv_scratch_exec(SpmvExec *exec);
+SPMV_API void     spmv_scratch_hold(void);
+SPMV_API void     spmv_scratch_release(void);
+SPMV_API void     spmv_scratch_trim(void);
 /* Bytes of scratch memory of the process, in use or kept, without that of hooks */
 SPMV_API int64_t spmv_scratch_bytes(void);
 

@@ -9,6 +9,7 @@
 #include "unit_plan.h"
 #include <ctype.h>
 #include <spmv_emulator.h>
+#include <spmv_extremes.h>
 #include <spmv_graph.h>
 #include <spmv_values.h>
 #include <stdio.h>
@@ -248,6 +249,33 @@ static Counts gmres_creation(void)
   cg_matrix_free(&a);
   return c;
 }
+
+/* ---- extreme eigenvalues ---- */
+
+static Counts extremes_by(SpmvExtremesKind kind)
+{
+  CgMatrix            a = cg_matrix(1);
+  CgSetup             u = cg_setup(SPMV_CG_CHUNK, SPMV_CG_NORM_NONE, 1);
+  CgEngine            e;
+  SpmvExtremesOptions o = {.rows = a.pattern.rows, .scalar_type = SPMV_F64, .kind = kind, .steps = 10, .inverse = 1};
+  SpmvExtremes        found;
+  void               *diagonal;
+
+  cg_engine_open(&e, &a, &u, NULL);
+  o.preconditioner = SPMV_PC_DIAGONAL;
+  o.m = diagonal = cg_put(&e, a.b, a.pattern.rows); /* any numbers that are not 0 */
+  o.product      = spmv_operator_product;
+  o.product_ctx  = &e.product;
+  (void)counted();
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_extremes(&o, &e.plain, &found));
+  const Counts c = counted();
+  cg_release(&e, diagonal);
+  cg_engine_close(&e);
+  cg_matrix_free(&a);
+  return c;
+}
+static Counts extremes_by_cg(void) { return extremes_by(SPMV_EXTREMES_LANCZOS); }
+static Counts extremes_by_gmres(void) { return extremes_by(SPMV_EXTREMES_SINGULAR); }
 
 /* ---- cycles ---- */
 

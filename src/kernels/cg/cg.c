@@ -49,6 +49,12 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
         exec, SPMV_ERR_UNSUPPORTED,
         "conjugate gradients on several processes do not run in one kernel, nor in graphs if communication waits "
         "for the host: use chunks");
+  if (o->lanczos < 0 || o->lanczos > CHUNK_MAX ||
+      (o->lanczos && (o->mode != SPMV_CG_CHUNK || o->processes || o->preconditioner == SPMV_PC_FUNCTION)))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "%s: %d iterations for a Lanczos matrix, or a mode, processes or a "
+                     "function beside them",
+                     who, o->lanczos);
   if (o->preconditioner == SPMV_PC_FUNCTION) SPMV_TRY(check_function(o, exec));
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
   else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");
@@ -63,19 +69,25 @@ int spmv_cg_persistent_pays(int64_t rows, int64_t nnz, SpmvScalar scalar)
          (double)nnz <= SPMV_PERSISTENT_NONZEROS(rows);
 }
 
+static int64_t bytes_kept(const SpmvCgOptions *o)
+{
+  return 2 * (int64_t)sizeof(SpmvRecord) + o->lanczos * (int64_t)sizeof(SpmvCgCoefficients);
+}
+
 static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 {
-  enum { ARRAYS = 6 };
+  enum { ARRAYS = 7 };
   const SpmvCgOptions *o             = &cg->options;
   const int64_t        vector        = o->rows * spmv_scalar_bytes(o->scalar_type);
   void **const         array[ARRAYS] = {
-              &cg->p, &cg->w, &cg->z, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history};
+              &cg->p, &cg->w, &cg->z, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history, (void **)&cg->kept};
   const int64_t bytes[ARRAYS] = {o->p ? 0 : vector,
                                  o->w ? 0 : vector,
                                  o->preconditioner == SPMV_PC_FUNCTION ? vector : 0,
                                  sizeof(SpmvCgState),
                                  4 * SPMV_SUM_GRID_MAX * (int64_t)sizeof(double),
-                                 o->history * (int64_t)sizeof(double)};
+                                 o->history * (int64_t)sizeof(double),
+                                 o->lanczos ? bytes_kept(o) : 0};
 
   SPMV_TRY(spmv_object_hold(&cg->object, SPMV_DEVICE, ARRAYS, bytes, "vectors of conjugate gradients", array, exec));
   if (o->p) cg->p = o->p;
@@ -140,6 +152,7 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, SpmvCgNorm
   begin.m       = spmv_cg_has_function(cg) ? cg->z : m;
   begin.history = cg->history;
   begin.kept    = cg->options.history;
+  begin.lanczos = cg->kept ? (SpmvCgCoefficients *)(cg->kept + 2) : NULL;
   memset(&cg->last, 0, sizeof cg->last);
   cg->norm = norm;
   SPMV_TRY(slots->start(cg, &begin, exec));
@@ -167,7 +180,7 @@ SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, const SpmvTest *test, Spm
 
   exec->message[0] = '\0';
   memset(result, 0, sizeof *result);
-  if (exec->space != SPMV_DEVICE || !cg->started || iterations < 0 || test->max_iterations < 1)
+  if (exec->space != SPMV_DEVICE || !cg->started || iterations < 0 || test->max_iterations < 1 || cg->options.lanczos)
     return spmv_fail(
         exec, SPMV_ERR_ARGUMENT,
         "conjugate gradients: not started, not on the device, or %lld iterations requested of at most %lld",
@@ -185,6 +198,28 @@ SpmvStatus spmv_cg_run(SpmvCg *cg, int64_t iterations, const SpmvTest *test, Spm
         (SpmvCgResult){(SpmvReason)record.reason, record.iterations, record.completed, record.norm, record.first};
   }
   *result = cg->last;
+  return SPMV_SUCCESS;
+}
+
+SpmvStatus spmv_cg_lanczos(SpmvCg *cg, const SpmvTest *test, SpmvCgCoefficients *coefficients, SpmvCgResult *result,
+                           SpmvExec *exec)
+{
+  struct {
+    SpmvRecord         record[2];
+    SpmvCgCoefficients of[CHUNK_MAX];
+  } kept;
+  const SpmvRecord *r    = &kept.record[0];
+  SpmvTest          mine = *test;
+
+  exec->message[0] = '\0';
+  memset(result, 0, sizeof *result);
+  if (exec->space != SPMV_DEVICE || !cg->started || !cg->options.lanczos)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: not started, not on the device, or made without lanczos", who);
+  mine.untested = cg->norm == SPMV_CG_NORM_NONE;
+  cg->started   = 0; /* the next call must be spmv_cg_start() */
+  SPMV_TRY(slots->lanczos(cg, &mine, &kept, bytes_kept(&cg->options), exec));
+  *result = (SpmvCgResult){(SpmvReason)r->reason, r->iterations, r->completed, r->norm, r->first};
+  memcpy(coefficients, kept.of, (size_t)r->completed * sizeof *coefficients);
   return SPMV_SUCCESS;
 }
 

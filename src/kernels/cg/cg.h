@@ -17,11 +17,12 @@ struct SpmvCg {
   SpmvCgState        *state;
   double             *partial; /* [4][SPMV_SUM_GRID_MAX]: partial sums */
   double             *history; /* [options.history] */
+  SpmvRecord         *kept;    /* with options.lanczos: [2], of which one is written, then the coefficients */
   SpmvCgResult        last;    /* the result of the last run */
   SpmvCgNorm          norm;    /* the norm that this solve tests */
   void               *r;       /* the residual of this solve */
   int                 started;
-  struct SpmvCgQueue *queue; /* how the host follows the solve */
+  struct SpmvCgQueue *queue; /* how the host follows the solve; NULL with options.lanczos */
   SpmvCgInfo          info;
 };
 
@@ -35,6 +36,8 @@ typedef struct SpmvCgSlots {
   SpmvStatus (*correct)(SpmvCg *, int restart, SpmvExec *);
   /* Runs up to `iterations` iterations, or none; called only if the last reason is SPMV_ITERATING */
   SpmvStatus (*run)(SpmvCg *, int64_t iterations, const SpmvTest *, SpmvRecord *, SpmvExec *);
+  /* Runs options.lanczos iterations, and copies that many bytes of cg->kept to the host */
+  SpmvStatus (*lanczos)(SpmvCg *, const SpmvTest *, void *to, int64_t bytes, SpmvExec *);
   void (*clear)(SpmvCg *);
 } SpmvCgSlots;
 

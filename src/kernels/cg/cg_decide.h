@@ -29,6 +29,8 @@ typedef struct {
   SpmvCgNorm  norm; /* the kind that is tested */
   SpmvTest    test;
   int32_t     restart; /* the argument of spmv_cg_correct() */
+  /* [options.lanczos], or NULL */
+  SpmvCgCoefficients *lanczos;
 } SpmvCgState;
 
 SPMV_BOTH int spmv_cg_sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
@@ -95,6 +97,7 @@ SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
     s->record.reason = SPMV_INDEFINITE_MATRIX;
   else s->alpha = s->beta / curvature;
   s->active = s->record.reason == SPMV_ITERATING;
+  if (s->lanczos && s->active) s->lanczos[s->record.completed] = (SpmvCgCoefficients){s->alpha, s->beta};
 }
 
 /* Whether the norm is that of r, or none: KSPSolve_CG() then tests before it computes M r, and so do we */

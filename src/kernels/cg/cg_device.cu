@@ -3,6 +3,7 @@
   a function, the host reads the record of every iteration instead.
 */
 #include "cg_device.cuh"
+#include "device/staging.h"
 #include "engine/queue.cuh"
 
 /* How the host follows a solve */
@@ -27,6 +28,7 @@ int chunk_for(const SpmvCgOptions &o)
 
 SpmvStatus prepare(SpmvCg *cg, SpmvExec *exec)
 {
+  if (cg->options.lanczos) return SPMV_SUCCESS;
   SPMV_TRY(spmv_object_hold_zeros(&cg->object, sizeof(SpmvCgQueue), "queue of conjugate gradients", &cg->queue, exec));
   cg->info.pinned_bytes = SPMV_RECORDS_BYTES;
   SPMV_TRY(spmv_queue_open(&cg->queue->queue, "conjugate gradients", cg->options.processes,
@@ -43,6 +45,7 @@ void clear(SpmvCg *cg)
 
 SpmvStatus start(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
 {
+  if (cg->options.lanczos) return spmv_cg_enqueue_first(cg, begin, exec);
   SpmvQueue *q = &cg->queue->queue;
 
   SPMV_TRY(spmv_queue_follow(q, exec));
@@ -151,7 +154,15 @@ SpmvStatus run(SpmvCg *cg, int64_t iterations, const SpmvTest *test, SpmvRecord 
   SPMV_TRY(spmv_queue_record(q, 0, exec));
   return spmv_queue_wait(q, 0, record, exec);
 }
+
+SpmvStatus lanczos(SpmvCg *cg, const SpmvTest *test, void *to, int64_t bytes, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_cg_enqueue_run(cg, test, cg->options.lanczos, nullptr, exec));
+  for (int i = 1; i < cg->options.lanczos; i++) SPMV_TRY(spmv_cg_enqueue_iteration(cg, nullptr, exec));
+  SPMV_TRY(spmv_cg_enqueue_iteration(cg, cg->kept, exec));
+  return spmv_fetch(to, cg->kept, bytes, exec);
+}
 } // namespace
 
 extern "C" const SpmvCgSlots spmv_cg_device_slots;
-const SpmvCgSlots            spmv_cg_device_slots = {prepare, start, correct, run, clear};
+const SpmvCgSlots            spmv_cg_device_slots = {prepare, start, correct, run, lanczos, clear};

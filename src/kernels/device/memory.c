@@ -121,6 +121,22 @@ void spmv_exec_free(SpmvExec *exec, SpmvSpace space, void *block)
   spmv_free(&exec->host, &exec->device, space, block);
 }
 
+static void *take_scratch(void *exec, size_t bytes)
+{
+  void *block;
+
+  return spmv_scratch_alloc(exec, SPMV_DEVICE, (int64_t)bytes, "scratch", &block) ? NULL : block;
+}
+static void give_scratch(void *exec, void *block) { spmv_scratch_free(exec, SPMV_DEVICE, block); }
+
+SpmvExec spmv_scratch_exec(SpmvExec *exec)
+{
+  SpmvExec inner = *exec;
+
+  if (!exec->device.alloc) inner.device = (SpmvAllocator){take_scratch, give_scratch, exec};
+  return inner;
+}
+
 void spmv_stream_free(SpmvExec *exec, void *block)
 {
   if (block && !exec->device.free) spmv_device_free_on(block, exec->stream);

@@ -35,23 +35,31 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
                      "%s does not run in graphs if communication or the preconditioner waits for the host: use chunks",
                      who);
   if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no product", who);
+  if (o->hessenberg && (o->mode != SPMV_GMRES_CHUNK || o->processes || o->preconditioner == SPMV_PC_FUNCTION))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: a Hessenberg matrix with graphs, processes or a function", who);
   return spmv_check_device(who, exec);
 }
 
 /* Sets the addresses of the arrays of a state, one after the other in `small`, or NULL. Returns the number of
    doubles. */
-static int64_t lay_out(SpmvGmresState *s, double *small, int restart)
+static int64_t lay_out(SpmvGmresState *s, double *small, const SpmvGmresOptions *o)
 {
-  const int64_t  n = restart, n1 = n + 1;
-  double **const array[] = {&s->scale, &s->sums, &s->h, &s->take, &s->g, &s->cosine, &s->sine, &s->y, &s->r};
-  const int64_t  count[] = {n1, n1, n1, n1, n1, n, n, n, n * n1};
+  const int64_t  n = o->restart, n1 = n + 1;
+  double **const array[] = {&s->scale,  &s->sums, &s->h, &s->take, &s->g,
+                            &s->cosine, &s->sine, &s->y, &s->r,    &s->hessenberg};
+  const int64_t  count[] = {n1, n1, n1, n1, n1, n, n, n, n * n1, n * n1};
   int64_t        all     = 0;
 
-  for (int i = 0; i < 9; i++) {
+  for (int i = 0; i < (o->hessenberg ? 10 : 9); i++) {
     *array[i] = small ? small + all : NULL;
     all += count[i];
   }
   return all;
+}
+
+static int64_t bytes_kept(SpmvGmres *g)
+{
+  return 2 * (int64_t)sizeof(SpmvRecord) + lay_out(&g->start, NULL, &g->options) * (int64_t)sizeof(double);
 }
 
 static SpmvStatus allocate(SpmvGmres *g, SpmvExec *exec)
@@ -64,16 +72,19 @@ static SpmvStatus allocate(SpmvGmres *g, SpmvExec *exec)
 
   g->stride                  = (o->rows + STRIDE - 1) / STRIDE * STRIDE;
   void **const array[ARRAYS] = {
-      &g->basis, &g->t, &g->u, (void **)&g->state, (void **)&g->small, (void **)&g->partial, (void **)&g->history};
+      &g->basis, &g->t, &g->u, (void **)&g->state, (void **)&g->kept, (void **)&g->partial, (void **)&g->history};
   const int64_t bytes[ARRAYS] = {(o->restart + 1) * g->stride * S,
                                  o->rows * S,
                                  wants_u ? o->rows * S : 0,
                                  sizeof(SpmvGmresState),
-                                 lay_out(&g->start, NULL, o->restart) * (int64_t)sizeof(double),
+                                 bytes_kept(g),
                                  partials * (int64_t)sizeof(double),
                                  o->history * (int64_t)sizeof(double)};
 
-  return spmv_object_hold(&g->object, SPMV_DEVICE, ARRAYS, bytes, "basis of GMRES", array, exec);
+  SPMV_TRY(spmv_object_hold(&g->object, SPMV_DEVICE, ARRAYS, bytes, "basis of GMRES", array, exec));
+  g->small = (double *)(g->kept + 2);
+  if (!o->hessenberg) return SPMV_SUCCESS;
+  return spmv_object_hold_zeros(&g->object, bytes_kept(g), "matrices of GMRES", &g->host, exec);
 }
 
 /* Words and flops of an iteration beside the product. One kernel reads t, M and the basis and writes the new vector;
@@ -118,7 +129,7 @@ SpmvStatus spmv_gmres_start(SpmvGmres *g, void *x, const void *b, const void *m,
                      "%s: x, b or M is missing, or M is given although the options have no preconditioner with values",
                      who);
   memset(&g->start, 0, sizeof g->start);
-  (void)lay_out(&g->start, g->small, g->options.restart);
+  (void)lay_out(&g->start, g->small, &g->options);
   g->start.begins    = 1;
   g->start.happy     = g->options.happy;
   g->start.breakdown = g->options.breakdown;
@@ -135,11 +146,11 @@ SpmvStatus spmv_gmres_start(SpmvGmres *g, void *x, const void *b, const void *m,
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus check_started(const SpmvGmres *g, SpmvExec *exec)
+static SpmvStatus check_started(const SpmvGmres *g, int hessenberg, SpmvExec *exec)
 {
   exec->message[0] = '\0';
-  if (exec->space != SPMV_DEVICE || !g->started)
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: not started, or not on the device", who);
+  if (exec->space != SPMV_DEVICE || !g->started || !g->options.hessenberg != !hessenberg)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: not started, not on the device, or made for another purpose", who);
   return SPMV_SUCCESS;
 }
 
@@ -150,7 +161,7 @@ SpmvStatus spmv_gmres_run(SpmvGmres *g, int64_t iterations, const SpmvTest *test
   SpmvRecord    record;
 
   memset(result, 0, sizeof *result);
-  SPMV_TRY(check_started(g, exec));
+  SPMV_TRY(check_started(g, 0, exec));
   if (iterations < 0 || test->max_iterations < 1)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: %lld iterations requested of at most %lld", who,
                      (long long)iterations, (long long)test->max_iterations);
@@ -167,9 +178,25 @@ SpmvStatus spmv_gmres_run(SpmvGmres *g, int64_t iterations, const SpmvTest *test
   return SPMV_SUCCESS;
 }
 
+SpmvStatus spmv_gmres_hessenberg(SpmvGmres *g, const SpmvTest *test, SpmvGmresMatrices *m, SpmvGmresResult *result,
+                                 SpmvExec *exec)
+{
+  SpmvRecord    *r = g->host;
+  SpmvGmresState s = g->start;
+
+  memset(result, 0, sizeof *result);
+  SPMV_TRY(check_started(g, 1, exec));
+  g->started = 0; /* the next call must be spmv_gmres_start() */
+  SPMV_TRY(slots->hessenberg(g, test, r, bytes_kept(g), exec));
+  *result = (SpmvGmresResult){(SpmvReason)r->reason, r->iterations, r->norm, r->first};
+  (void)lay_out(&s, (double *)(r + 2), &g->options);
+  *m = (SpmvGmresMatrices){s.hessenberg, s.r, s.restart + 1};
+  return SPMV_SUCCESS;
+}
+
 SpmvStatus spmv_gmres_solution(SpmvGmres *g, void *to, SpmvExec *exec)
 {
-  SPMV_TRY(check_started(g, exec));
+  SPMV_TRY(check_started(g, 0, exec));
   if (g->options.rows > 0 && (!to || to == g->x))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: the array for the solution is missing, or is x", who);
   return slots->solution(g, to, exec);

@@ -19,6 +19,8 @@ struct SpmvGmres {
   void                  *t, *u;
   SpmvGmresState        *state;
   double                *small; /* the arrays of the state, as laid out by gmres.c */
+  SpmvRecord            *kept;  /* [2], directly before small; one is written with options.hessenberg, and ... */
+  void                  *host;  /* ... then this is where both are copied to */
   double                *partial;
   double                *history;  /* [options.history] */
   SpmvGmresState         start;    /* the initial state of this solve, with the addresses of its arrays */
@@ -27,7 +29,7 @@ struct SpmvGmres {
   void                  *x;        /* the caller's, as b */
   const void            *b;
   int                    started;
-  struct SpmvGmresQueue *queue; /* how the host follows the solve */
+  struct SpmvGmresQueue *queue; /* how the host follows the solve; NULL with options.hessenberg */
   SpmvGmresInfo          info;
 };
 
@@ -40,6 +42,8 @@ typedef struct SpmvGmresSlots {
   /* Runs up to `iterations` iterations, or none; called only if the last reason is SPMV_ITERATING */
   SpmvStatus (*run)(SpmvGmres *, int64_t iterations, const SpmvTest *, SpmvRecord *, SpmvExec *);
   SpmvStatus (*solution)(SpmvGmres *, void *to, SpmvExec *);
+  /* Runs a cycle, and copies that many bytes of gmres->kept to the host */
+  SpmvStatus (*hessenberg)(SpmvGmres *, const SpmvTest *, void *to, int64_t bytes, SpmvExec *);
   void (*clear)(SpmvGmres *);
 } SpmvGmresSlots;
 

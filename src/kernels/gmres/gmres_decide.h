@@ -34,6 +34,7 @@ typedef struct {
   double *h;             /* [restart + 1] the new column of the Hessenberg matrix */
   double *take;          /* [restart + 1] the multiples of the stored vectors that are subtracted from the new one */
   double *r;             /* [restart][restart + 1] the columns of the Hessenberg matrix, rotated to a triangle */
+  double *hessenberg;    /* the same before the rotations, with options.hessenberg, or NULL */
   double *cosine, *sine; /* [restart] */
   double *g;             /* [restart + 1] the rotated right-hand side */
   double *y;             /* [restart] the multiples of the stored vectors that x gets */
@@ -101,6 +102,9 @@ SPMV_BOTH void spmv_gmres_rotate(SpmvGmresState *s, int k)
 {
   double *r = spmv_gmres_column(s, k), low = s->h[0];
 
+  if (s->hessenberg)
+    for (int j = 0; j <= k; j++) s->hessenberg[(int64_t)k * (s->restart + 1) + j] = s->h[j];
+
   for (int j = 0; j < k; j++) {
     r[j] = s->cosine[j] * low + s->sine[j] * s->h[j + 1];
     low  = s->cosine[j] * s->h[j + 1] - s->sine[j] * low;
@@ -157,6 +161,7 @@ SPMV_BOTH void spmv_gmres_take_norm(SpmvGmresState *s, int k, double norm)
   const int    happy    = spmv_gmres_is_happy(s, k, norm);
   const double residual = happy ? 0 : spmv_gmres_rotate_last(s, k, norm);
 
+  if (s->hessenberg) s->hessenberg[(int64_t)k * (s->restart + 1) + k + 1] = norm;
   s->scale[k + 1] = norm > 0 ? 1 / norm : 0;
   s->columns      = k + 1;
   s->record.completed++;

@@ -2,6 +2,7 @@
   gmres_device.cu - runs a solve as chunks of iterations within a cycle, or graphs of them, by engine/queue.cuh. At the
   end of a cycle plain launches compute x and its residual, because they use addresses of the caller.
 */
+#include "device/staging.h"
 #include "engine/queue.cuh"
 #include "gmres_device.cuh"
 
@@ -37,6 +38,7 @@ SpmvStatus prepare(SpmvGmres *g, SpmvExec *exec)
 {
   const bool graphs = g->options.mode == SPMV_GMRES_GRAPH;
 
+  if (g->options.hessenberg) return SPMV_SUCCESS;
   SPMV_TRY(spmv_object_hold_zeros(&g->object, sizeof(SpmvGmresQueue), "queue of GMRES", &g->queue, exec));
   SpmvGmresQueue *q    = g->queue;
   q->queue.chunk       = chunk_for(g);
@@ -74,14 +76,20 @@ SpmvStatus launch_graph(SpmvGmres *g, int i, SpmvExec *exec, const Enqueue &enqu
   return SPMV_SUCCESS;
 }
 
+SpmvStatus begin_cycle(SpmvGmres *g, int x_is_zero, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_gmres_enqueue_state(g, exec));
+  return spmv_gmres_enqueue_begin(g, x_is_zero, nullptr, exec);
+}
+
 SpmvStatus start(SpmvGmres *g, int x_is_zero, SpmvExec *exec)
 {
+  if (g->options.hessenberg) return begin_cycle(g, x_is_zero, exec);
   SpmvQueue *q = &g->queue->queue;
 
   SPMV_TRY(spmv_queue_follow(q, exec));
   if (g->options.mode == SPMV_GMRES_CHUNK) q->chunk = chunk_for(g);
-  SPMV_TRY(spmv_gmres_enqueue_state(g, exec));
-  SPMV_TRY(spmv_gmres_enqueue_begin(g, x_is_zero, nullptr, exec));
+  SPMV_TRY(begin_cycle(g, x_is_zero, exec));
   return spmv_queue_record(q, 0, exec);
 }
 
@@ -193,6 +201,13 @@ SpmvStatus solution(SpmvGmres *g, void *to, SpmvExec *exec)
   SPMV_TRY(spmv_gmres_enqueue_solution(g, to, 1, exec));
   return spmv_queue_record(&g->queue->queue, 0, exec);
 }
+
+SpmvStatus hessenberg(SpmvGmres *g, const SpmvTest *test, void *to, int64_t bytes, SpmvExec *exec)
+{
+  SPMV_TRY(spmv_gmres_enqueue_run(g, test, g->options.restart, nullptr, exec));
+  SPMV_TRY(enqueue_iterations(g, 0, g->options.restart, g->kept, exec));
+  return spmv_fetch(to, g->kept, bytes, exec);
+}
 } // namespace
 
 SpmvStatus spmv_gmres_enqueue_function(SpmvGmres *g, SpmvExec *exec)
@@ -203,4 +218,4 @@ SpmvStatus spmv_gmres_enqueue_function(SpmvGmres *g, SpmvExec *exec)
 }
 
 extern "C" const SpmvGmresSlots spmv_gmres_device_slots;
-const SpmvGmresSlots            spmv_gmres_device_slots = {prepare, start, run, solution, clear};
+const SpmvGmresSlots            spmv_gmres_device_slots = {prepare, start, run, solution, hessenberg, clear};
