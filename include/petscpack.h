@@ -95,6 +95,8 @@ typedef struct {
   PetscInt    prolongators_agg;           /* smoothed by agg */
   PetscInt    levels_agg;                 /* aggregated by PETSc's agg */
   const char *reason; /* why agg served the last level or prolongator; "" if none. The PC owns the text. */
+  PetscInt    estimates_device, estimates_petsc; /* of the largest eigenvalue, for prolongators not smoothed by agg */
+  const char *estimate_reason;                   /* why PETSc did the last of its estimates; "" if it did none */
 } PCGAMGAggDeviceInfo;
 
 /* Filled by PCMGDeviceGetInfo(): counts of applications since the type was set, without those inside KSPCGDEVICE */

@@ -13,6 +13,7 @@
 #include "mat/impls/incomplete/incomplete.h"
 #include "parallel/processes.h"
 #include "sys/private.h"
+#include "pc/impls/estimate/estimate.h"
 #include "pc/impls/gamg/aggdevice.h"
 #include "pc/impls/multigrid/mgdevice.h"
 #include "pc/impls/gamg/gamg.h"
@@ -261,6 +262,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(MatIncompleteRegister());
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
+  PetscCall(PetscPackEstimateRegister());
   PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
   PetscCall(MGDevTypesRegister());

@@ -5,7 +5,7 @@
       creategraph()     aggdevice_graph.c: agg's MatCreateGraph(); the graph stays on the GPU
       coarsen()         aggdevice_coarsen.c: aggregates by src/kernels/aggregate
       prolongator()     aggdevice_prolongator.c: P0 and the near-null space of the next level
-      optprolongator()  aggdevice_smooth.c: P; aggdevice_smooth_parallel.c
+      optprolongator()  aggdevice_smooth.c: P; aggdevice_smooth_parallel.c; aggdevice_eigenvalue.c
       createlevel()     PCGAMG's own
 
   If coarsen() leaves a level to agg, agg does all later steps of that level, too.
@@ -47,7 +47,8 @@ typedef struct {
   PetscBool p0_local; /* P0 is a matrix made from our aggregates, so no row has columns of another process */
 
   PCGAMGAggDeviceInfo info;
-  char                reason[SPMV_MESSAGE_MAX]; /* returned in info.reason */
+  char                reason[SPMV_MESSAGE_MAX];          /* returned in info.reason */
+  char                estimate_reason[SPMV_MESSAGE_MAX]; /* likewise */
 } PC_AggDevice;
 
 /* aggdevice_state.c */
@@ -79,8 +80,10 @@ PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, PetscCoarsenData *, Mat *
 #endif
 
 /* aggdevice_smooth.c */
-PETSC_INTERN PetscErrorCode AggDevLargestGet(PC, Mat, PetscReal *);
 PETSC_INTERN PetscErrorCode AggDevOptProlongator(PC, Mat, Mat *);
+
+/* aggdevice_eigenvalue.c; diagonal: of A, and in device memory, or NULL */
+PETSC_INTERN PetscErrorCode AggDevLargestGet(PC, PC_AggDevice *, Mat A, Vec diagonal, const void *there, PetscReal *);
 
 /* aggdevice_smooth_parallel.c */
 PETSC_INTERN PetscErrorCode AggDevSmoothsBlocks(PC, const PC_AggDevice *, Mat, PetscBool *);

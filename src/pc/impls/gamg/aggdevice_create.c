@@ -35,6 +35,10 @@ static PetscErrorCode View(PC pc, PetscViewer viewer)
                                    a->info.levels_device, a->info.levels_host, a->info.levels_agg,
                                    a->info.prolongators_device, a->info.prolongators_blocks, a->info.prolongators_agg));
   if (a->info.reason[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "          last by agg: %s\n", a->info.reason));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "          estimates of eigenvalues on the device %" PetscInt_FMT ", by PETSc %" PetscInt_FMT "%s%s\n",
+      a->info.estimates_device, a->info.estimates_petsc, a->info.estimates_petsc ? "; last by PETSc: " : "",
+      a->estimate_reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,7 +89,7 @@ PetscErrorCode PCGAMGAggDeviceGetInfo(PC pc, PCGAMGAggDeviceInfo *info)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(info, 2);
-  *info = (PCGAMGAggDeviceInfo){.reason = ""};
+  *info = (PCGAMGAggDeviceInfo){.reason = "", .estimate_reason = ""};
   PetscTryMethod(pc, "PCGAMGAggDeviceGetInfo_C", (PC, PCGAMGAggDeviceInfo *), (pc, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,7 +151,8 @@ static PetscErrorCode PCCreateGAMG_AggDevice(PC pc)
   PetscCall(PetscStrallocpy(PCGAMGAGGDEVICE, &gamg->gamg_type_name));
   PetscCall(PetscNew(&a));
   spmv_exec_init(&a->exec, SPMV_HOST);
-  a->info.reason = a->reason;
+  a->info.reason          = a->reason;
+  a->info.estimate_reason = a->estimate_reason;
   PetscCall(AggDevCompose(pc, a));
   PetscCall(Replace(pc, a));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,10 +1,8 @@
 /*
   aggdevice_smooth.c - smooths the tentative prolongator, P = P0 - 1.4 / lambda D^-1 A P0, without a matrix for P0 or A
-  P0: both stay on the device, and only P becomes a matrix of PETSc. lambda is agg's estimate of the largest eigenvalue
-  of D^-1 A, by the same solver with the same options.
+  P0: both stay on the device, and only P becomes a matrix of PETSc.
 */
 #include "aggdevice.h"
-#include <petsc/private/kspimpl.h>
 
 /* A prolongator on the device: P0, or the result of the last smoothing step */
 typedef struct {
@@ -12,74 +10,6 @@ typedef struct {
   SpmvSpgemm *product; /* gave the pattern of csr, or NULL */
   void       *values;  /* of the product */
 } Smoothed;
-
-/* ---- eigenvalues ---- */
-
-/* Creates the solver that estimates the eigenvalues */
-static PetscErrorCode EstimatorCreate(PC pc, Mat A, KSP *solver)
-{
-  const char *prefix;
-  PetscBool   known, spd;
-  PC          jacobi;
-
-  PetscFunctionBegin;
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), solver));
-  PetscCall(AIJFmtKSPNest(*solver, pc));
-  PetscCall(PCGetOptionsPrefix(pc, &prefix));
-  PetscCall(KSPSetOptionsPrefix(*solver, prefix));
-  PetscCall(KSPAppendOptionsPrefix(*solver, "pc_gamg_esteig_"));
-  PetscCall(MatIsSPDKnown(A, &known, &spd));
-  if (known && spd) PetscCall(KSPSetType(*solver, KSPCG));
-  PetscCall(KSPSetErrorIfNotConverged(*solver, pc->erroriffailure));
-  PetscCall(KSPSetNormType(*solver, KSP_NORM_NONE));
-  PetscCall(KSPSetInitialGuessNonzero(*solver, PETSC_FALSE));
-  PetscCall(KSPSetOperators(*solver, A, A));
-  PetscCall(KSPGetPC(*solver, &jacobi));
-  PetscCall(PCSetType(jacobi, PCJACOBI));
-  PetscCall(KSPSetTolerances(*solver, (*solver)->rtol, (*solver)->abstol, (*solver)->divtol, 10));
-  PetscCall(KSPSetFromOptions(*solver));
-  PetscCall(KSPSetComputeSingularValues(*solver, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Estimate(PC pc, Mat A, PetscReal *least, PetscReal *largest)
-{
-  Vec b, x;
-  KSP solver;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(AIJFmtKSPNoise(A, b));
-  PetscCall(EstimatorCreate(pc, A, &solver));
-  PetscCall(KSPSolve(solver, b, x));
-  PetscCall(KSPCheckSolve(solver, pc, x));
-  PetscCall(KSPComputeExtremeSingularValues(solver, largest, least));
-  PetscCall(KSPDestroy(&solver));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Estimates the largest eigenvalue. Both extreme eigenvalues are passed to the smoothers of the cycle if PCGAMG wants
-   that. */
-PetscErrorCode AggDevLargestGet(PC pc, Mat A, PetscReal *largest)
-{
-  PC_MG    *mg    = (PC_MG *)pc->data;
-  PC_GAMG  *gamg  = (PC_GAMG *)mg->innerctx;
-  PetscReal least = gamg->emin;
-  const int level = (int)gamg->current_level;
-
-  PetscFunctionBegin;
-  *largest = gamg->emax;
-  if (!(*largest > 0)) PetscCall(Estimate(pc, A, &least, largest));
-  mg->min_eigen_DinvA[level] = gamg->use_sa_esteig ? least : 0;
-  mg->max_eigen_DinvA[level] = gamg->use_sa_esteig ? *largest : 0;
-  PetscCheck(*largest != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB,
-             "the largest eigenvalue of level %d is estimated as zero", level);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- on the device ---- */
 
 static void SmoothedFree(Smoothed *p, SpmvExec *exec)
 {
@@ -120,41 +50,44 @@ static PetscErrorCode LogFlops(const Smoothed *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All smoothing steps. status: why the device could not do them */
-static PetscErrorCode Steps(PC_AggDevice *a, Mat A, PetscReal largest, Smoothed *p, SpmvStatus *status)
+/* All smoothing steps. diagonal: of A, on the device; status: why the device could not do them */
+static PetscErrorCode Steps(PC_AggDevice *a, Mat A, const void *diagonal, PetscReal largest, Smoothed *p,
+                            SpmvStatus *status)
 {
-  AIJFmtVector staged = {.vec = NULL};
-  AIJFmtArrays of_A   = {.parts = 0};
-  Vec          diagonal;
-  SpmvStatus   vector;
+  AIJFmtArrays of_A = {.parts = 0};
 
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &diagonal, NULL));
-  PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(AIJFmtVectorTry(&a->exec, &staged, diagonal, AIJFMT_READ, &vector));
-  *status = vector;
-  if (!vector) PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &a->exec, &of_A, status));
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &a->exec, &of_A, status));
   for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
-    *status = Step(1.4 / (double)largest, staged.data, &of_A.csr, p, &a->exec);
+    *status = Step(1.4 / (double)largest, diagonal, &of_A.csr, p, &a->exec);
     if (!*status) PetscCall(LogFlops(p));
   }
   PetscCall(AIJFmtArraysRestore(A, &a->exec, &of_A, NULL));
-  if (!vector) PetscCall(AIJFmtVectorGive(&a->exec, &staged, status));
-  AIJFmtVectorFree(&a->exec, &staged);
-  PetscCall(VecDestroy(&diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Smooth(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[SPMV_MESSAGE_MAX])
 {
-  Smoothed   p = {.csr = a->p0};
-  PetscReal  largest;
-  SpmvStatus status;
+  Smoothed     p       = {.csr = a->p0};
+  SpmvExec     scratch = spmv_scratch_exec(&a->exec);
+  AIJFmtVector staged  = {.vec = NULL};
+  PetscReal    largest;
+  Vec          diagonal;
+  SpmvStatus   vector, status;
 
   PetscFunctionBegin;
-  PetscCall(AggDevLargestGet(pc, A, &largest));
-  PetscCall(Steps(a, A, largest, &p, &status));
-  PetscCall(AIJFmtRefuse(&a->exec, status, reason));
+  PetscCall(MatCreateVecs(A, &diagonal, NULL));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(AIJFmtVectorTry(&scratch, &staged, diagonal, AIJFMT_READ, &vector));
+  PetscCall(AggDevLargestGet(pc, a, A, diagonal, vector ? NULL : staged.data, &largest));
+  status = vector;
+  if (!vector) {
+    PetscCall(Steps(a, A, staged.data, largest, &p, &status));
+    PetscCall(AIJFmtVectorGive(&scratch, &staged, &status));
+  }
+  AIJFmtVectorFree(&scratch, &staged);
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(AIJFmtRefuse(vector ? &scratch : &a->exec, status, reason));
   if (!reason[0]) PetscCall(AIJFmtFromDevice(P, &p.csr, &a->exec));
   SmoothedFree(&p, &a->exec);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,7 +45,7 @@ PetscErrorCode AggDevSmoothBlocks(PC pc, PC_AggDevice *a, Mat A, Mat *P, char re
   Mat       S;
 
   PetscFunctionBegin;
-  PetscCall(AggDevLargestGet(pc, A, &largest));
+  PetscCall(AggDevLargestGet(pc, a, A, NULL, NULL, &largest));
   PetscCall(MatMatMult(A, *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &S));
   PetscCall(MatProductClear(S));
   PetscCall(MatCreateVecs(A, &diagonal, NULL));
