@@ -99,6 +99,12 @@ typedef struct {
   const char *estimate_reason;                   /* why PETSc did the last of its estimates; "" if it did none */
 } PCGAMGAggDeviceInfo;
 
+/* Filled by KSPChebyshevDeviceGetInfo(): estimates of eigenvalues */
+typedef struct {
+  PetscInt    device, petsc; /* on the device, and by a solver of PETSc although there is a device */
+  const char *reason;        /* why PETSc did the last of its estimates; "" if it did none. The KSP owns the text. */
+} KSPChebyshevDeviceInfo;
+
 /* Filled by PCMGDeviceGetInfo(): counts of applications since the type was set, without those inside KSPCGDEVICE */
 typedef struct {
   PetscInt       applies_device; /* cycles on the GPU: one per column (PCMatApply()) and per Richardson step */
@@ -205,6 +211,7 @@ PETSC_EXTERN PetscErrorCode KSPDeviceGetInfo(KSP, KSPDeviceInfo *);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceSetPrecision(KSP, KSPCGDevicePrecision);
 PETSC_EXTERN PetscErrorCode KSPCGDeviceGetPrecision(KSP, KSPCGDevicePrecision *);
 
+PETSC_EXTERN PetscErrorCode KSPChebyshevDeviceGetInfo(KSP, KSPChebyshevDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCGAMGAggDeviceGetInfo(PC, PCGAMGAggDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCMGDeviceGetInfo(PC, PCMGDeviceInfo *);
 PETSC_EXTERN PetscErrorCode PCMGDeviceSetSinglePrecision(PC, PetscBool);

@@ -263,6 +263,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatPackConvert", MAT_CLASSID, &MAT_AIJFmtConvert));
   PetscCall(PetscLogEventRegister("MatPackRefresh", MAT_CLASSID, &MAT_AIJFmtRefresh));
   PetscCall(PetscPackEstimateRegister());
+  PetscCall(PetscPackChebyshevRegister());
   PetscCall(AggDevRegister());
   PetscCall(MGDevRegister());
   PetscCall(MGDevTypesRegister());

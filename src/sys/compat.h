@@ -148,6 +148,14 @@ typedef void (*AIJFmtFunction)(void);
   #define AIJFmtGamgHem(gamg)               ((gamg)->asm_hem_aggs)
 #endif
 
+/* 3.20: KSPSetUp() of KSPCHEBYSHEV gives options to a solver for estimates that it makes itself */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define AIJFmtEstimatorSetFromOptions(ksp, estimator) ((void)(ksp), (void)(estimator), PETSC_SUCCESS)
+#else
+  #define AIJFmtEstimatorSetFromOptions(ksp, estimator)                                                                \
+    ((ksp)->setfromoptionscalled && !(estimator)->setfromoptionscalled ? KSPSetFromOptions(estimator) : PETSC_SUCCESS)
+#endif
+
 /* 3.20: nesting depth of a solver; 3.23: noise takes the matrix; 3.26: a filter of the prolongator */
 #if PETSC_VERSION_LT(3, 20, 0)
   #define AIJFmtKSPNest(ksp, pc) PETSC_SUCCESS

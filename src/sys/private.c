@@ -63,7 +63,32 @@ typedef struct {
 #endif
   KSP       kspest;
   PetscReal tform[4];
+  PetscInt  eststeps;
+  PetscBool usenoisy;
+#if PETSC_VERSION_GE(3, 19, 0)
+  KSPChebyshevKind chebykind;
+#endif
+#if PETSC_VERSION_LT(3, 26, 0)
+  PetscObjectId    amatid, pmatid;
+  PetscObjectState amatstate, pmatstate;
+#else
+  MatState amatstate, pmatstate;
+#endif
 } Chebyshev;
+
+/* NULL: no matrix, as PETSc notes it */
+static PetscBool MatIs(Mat A, PetscObjectId id, PetscObjectState state)
+{
+  return id == (A ? ((PetscObject)A)->id : 0) && state == (A ? ((PetscObject)A)->state : -1) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Whether the estimates are those of these matrices */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define CHEBYSHEV_SAW(c, A, P) (MatIs(A, (c)->amatid, (c)->amatstate) && MatIs(P, (c)->pmatid, (c)->pmatstate))
+#else
+  #define CHEBYSHEV_SAW(c, A, P)                                                                                       \
+    (MatIs(A, (c)->amatstate.id, (c)->amatstate.state) && MatIs(P, (c)->pmatstate.id, (c)->pmatstate.state))
+#endif
 
 /* The coefficients have no setter, but lie between fields that have one */
 static PetscErrorCode TestChebyshev(void)
@@ -77,11 +102,13 @@ static PetscErrorCode TestChebyshev(void)
   PetscCall(CreateSolver(KSPCHEBYSHEV, &ksp));
   PetscCall(KSPChebyshevSetEigenvalues(ksp, (PetscReal)8.5, (PetscReal)1.25)); /* destroys the solver for estimates */
   PetscCall(KSPChebyshevEstEigSet(ksp, tform[0], tform[1], tform[2], tform[3]));
+  PetscCall(KSPChebyshevEstEigSetUseNoisy(ksp, PETSC_FALSE));
   PetscCall(KSPChebyshevEstEigGetKSP(ksp, &estimates));
   c    = (const Chebyshev *)ksp->data;
   fits = c->emax == (PetscReal)8.5 && c->emin == (PetscReal)1.25 && c->kspest == estimates ? PETSC_TRUE : PETSC_FALSE;
   for (int i = 0; i < 4; i++)
     if (c->tform[i] != tform[i]) fits = PETSC_FALSE;
+  if (!(c->eststeps == 10 && c->usenoisy == PETSC_FALSE && CHEBYSHEV_SAW(c, NULL, NULL))) fits = PETSC_FALSE;
   PetscCall(KSPDestroy(&ksp));
   chebyshev_layout = (Layout){PETSC_TRUE, fits};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -114,6 +141,43 @@ PetscErrorCode PetscPackChebyshevGet(KSP ksp, PetscPackChebyshev *found, PetscBo
   }
   found->beta  = c->betas;
   found->betas = c->num_betas_alloc;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackChebyshevEstimator(KSP ksp, Mat A, Mat P, KSP *estimator)
+{
+  Chebyshev *c = (Chebyshev *)ksp->data;
+  PetscBool  jacobi;
+
+  PetscFunctionBegin;
+  *estimator = NULL;
+  if (!chebyshev_layout.tested) PetscCall(TestChebyshev());
+  if (!chebyshev_layout.fits) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->emin == 0 || c->emax == 0) {
+    PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
+    if (!jacobi) c->emin_provided = c->emax_provided = 0;
+    if (!c->kspest) PetscCall(KSPChebyshevEstEigSet(ksp, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE));
+  }
+  if (c->usenoisy && !CHEBYSHEV_SAW(c, A, P)) *estimator = c->kspest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackChebyshevEstimated(KSP ksp, Mat A, Mat P, PetscReal least, PetscReal largest)
+{
+  Chebyshev *c = (Chebyshev *)ksp->data;
+
+  PetscFunctionBegin;
+  c->emin_computed = least;
+  c->emax_computed = largest;
+#if PETSC_VERSION_LT(3, 26, 0)
+  c->amatid    = ((PetscObject)A)->id;
+  c->pmatid    = ((PetscObject)P)->id;
+  c->amatstate = ((PetscObject)A)->state;
+  c->pmatstate = ((PetscObject)P)->state;
+#else
+  PetscCall(MatGetState(A, &c->amatstate));
+  PetscCall(MatGetState(P, &c->pmatstate));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -271,8 +335,8 @@ typedef struct {
   PetscBool free_diag;
 #else
   PetscObjectState diagNonzeroState;
-  PetscBool        diagDense;
-  PetscInt         nonzerorowcnt;
+  PetscBool diagDense;
+  PetscInt nonzerorowcnt;
 #endif
   PetscScalar *a;
 } SeqAIJ;

@@ -25,6 +25,11 @@ typedef struct {
 } PetscPackChebyshev;
 PETSC_INTERN PetscErrorCode PetscPackChebyshevGet(KSP, PetscPackChebyshev *, PetscBool *known);
 
+/* 3.18 to 3.26: begins KSPSetUp() of a KSPCHEBYSHEV. *estimator is the solver that will estimate eigenvalues, with noise as
+   its right-hand side, or NULL. The second function sets estimates, so that it will not. */
+PETSC_INTERN PetscErrorCode PetscPackChebyshevEstimator(KSP, Mat A, Mat P, KSP *estimator);
+PETSC_INTERN PetscErrorCode PetscPackChebyshevEstimated(KSP, Mat A, Mat P, PetscReal least, PetscReal largest);
+
 /* The structs of PCMG and of the types derived from it, and of PCGAMG. fit: they are as in the headers. */
 PETSC_INTERN PC_MG         *PetscPackMG(PC);
 PETSC_INTERN PC_GAMG       *PetscPackGamg(PC);

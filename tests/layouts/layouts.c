@@ -39,7 +39,16 @@ SAME(Chebyshev, KSP_Chebyshev, tform);
 #if PETSC_VERSION_GE(3, 19, 0)
 SAME(Chebyshev, KSP_Chebyshev, betas);
 SAME(Chebyshev, KSP_Chebyshev, num_betas_alloc);
+SAME(Chebyshev, KSP_Chebyshev, chebykind);
 #endif
+SAME(Chebyshev, KSP_Chebyshev, eststeps);
+SAME(Chebyshev, KSP_Chebyshev, usenoisy);
+#if PETSC_VERSION_LT(3, 26, 0)
+SAME(Chebyshev, KSP_Chebyshev, amatid);
+SAME(Chebyshev, KSP_Chebyshev, pmatid);
+#endif
+SAME(Chebyshev, KSP_Chebyshev, amatstate);
+SAME(Chebyshev, KSP_Chebyshev, pmatstate);
 
 SAME(Richardson, KSP_Richardson, scale);
 SAME(Richardson, KSP_Richardson, selfscale);

@@ -12,3 +12,6 @@ PETSC_INTERN PetscErrorCode PetscPackEstimateBegin(PetscObject, Mat A, Vec x, Sp
 PETSC_INTERN PetscErrorCode PetscPackEstimate(PetscObject, Mat     A, const SpmvExtremesOptions *, SpmvExec *,
                                               SpmvExtremes *, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PetscPackEstimateRegister(void);
+
+/* chebyshev.c */
+PETSC_INTERN PetscErrorCode PetscPackChebyshevRegister(void);
