@@ -67,6 +67,8 @@ SPMV_API SpmvStatus spmv_graph_create(const SpmvCsr *, const SpmvGraphOptions *,
 SPMV_API void spmv_graph_csr(const SpmvGraph *, SpmvCsr *);
 /* Frees a graph and sets the pointer to NULL; NULL and a pointer to NULL are accepted */
 SPMV_API void spmv_graph_destroy(SpmvGraph **);
+/* Without a wait for the device: only exec->stream may have used the graph */
+SPMV_API void spmv_graph_destroy_on(SpmvGraph **, SpmvExec *exec);
 
 #ifdef __cplusplus
 }

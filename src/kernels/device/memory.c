@@ -133,6 +133,7 @@ SpmvExec spmv_scratch_exec(SpmvExec *exec)
 {
   SpmvExec inner = *exec;
 
+  inner.message[0] = '\0';
   if (!exec->device.alloc) inner.device = (SpmvAllocator){take_scratch, give_scratch, exec};
   return inner;
 }

@@ -147,3 +147,4 @@ void spmv_graph_csr(const SpmvGraph *g, SpmvCsr *csr)
 }
 
 void spmv_graph_destroy(SpmvGraph **graph) { spmv_object_destroy(graph); }
+void spmv_graph_destroy_on(SpmvGraph **graph, SpmvExec *exec) { spmv_object_destroy_on(graph, exec); }

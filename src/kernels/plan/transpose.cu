@@ -113,11 +113,11 @@ extern "C" SpmvStatus spmv_transpose_listed(SpmvPlan *plan, const SpmvOptions *o
   if (!status) {
     plan->transpose.order = t.order;
     spmv_memory_add(&plan->memory, "order of the transpose", SPMV_ARRAY_INDICES, plan->nnz * order_bytes(plan));
-  } else spmv_exec_free(exec, SPMV_DEVICE, t.order);
+  } else spmv_scratch_free(exec, SPMV_DEVICE, t.order);
   if (!status && borrows) {
     plan->transpose.csr    = t.block;
     plan->transpose.values = t.values;
-  } else spmv_exec_free(exec, SPMV_DEVICE, t.block);
+  } else spmv_scratch_free(exec, SPMV_DEVICE, t.block); /* no other stream has used it */
   return status;
 }
 

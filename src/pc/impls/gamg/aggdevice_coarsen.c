@@ -122,14 +122,17 @@ static PetscErrorCode GraphRestore(Graph *g, SpmvExec *exec)
 
 static SpmvStatus Aggregate(PC_AggDevice *a, const Graph *g, const SpmvAggregateOptions *options)
 {
+  SpmvExec   scratch = spmv_scratch_exec(&a->exec);
   void      *memory;
   SpmvStatus status;
 
-  status = spmv_alloc(&a->exec, a->exec.space, g->here.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
+  status = spmv_scratch_alloc(&a->exec, a->exec.space, g->here.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
   if (status) return status;
   a->aggregate = (int32_t *)memory;
   a->vertices  = (PetscInt)g->here.rows;
-  return spmv_aggregate(&g->here, options, a->aggregate, NULL, &a->found, &a->exec);
+  status       = spmv_aggregate(&g->here, options, a->aggregate, NULL, &a->found, &scratch);
+  if (status) memcpy(a->exec.message, scratch.message, sizeof scratch.message);
+  return status;
 }
 
 /* Leaves a reason if one of the processes cannot make aggregates */
@@ -180,7 +183,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   a->ours = PETSC_TRUE;
-  spmv_graph_destroy(&a->graph);
+  spmv_graph_destroy_on(&a->graph, &a->exec); /* its maker used the same stream */
   if (a->exec.space == SPMV_DEVICE) a->info.levels_device++;
   else a->info.levels_host++;
   PetscCall(PetscPackGamgAggForgetCoarsen(pc));

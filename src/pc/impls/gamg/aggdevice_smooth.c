@@ -50,16 +50,17 @@ static PetscErrorCode LogFlops(const Smoothed *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All smoothing steps. diagonal: of A, on the device; status: why the device could not do them */
+/* All smoothing steps, with products in scratch memory. diagonal: of A, on the device; status: why the device could not do
+   them */
 static PetscErrorCode Steps(PC_AggDevice *a, Mat A, const void *diagonal, PetscReal largest, Smoothed *p,
-                            SpmvStatus *status)
+                            SpmvExec *scratch, SpmvStatus *status)
 {
   AIJFmtArrays of_A = {.parts = 0};
 
   PetscFunctionBegin;
   PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &a->exec, &of_A, status));
   for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
-    *status = Step(1.4 / (double)largest, diagonal, &of_A.csr, p, &a->exec);
+    *status = Step(1.4 / (double)largest, diagonal, &of_A.csr, p, scratch);
     if (!*status) PetscCall(LogFlops(p));
   }
   PetscCall(AIJFmtArraysRestore(A, &a->exec, &of_A, NULL));
@@ -82,12 +83,13 @@ static PetscErrorCode Smooth(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[S
   PetscCall(AggDevLargestGet(pc, a, A, diagonal, vector ? NULL : staged.data, &largest));
   status = vector;
   if (!vector) {
-    PetscCall(Steps(a, A, staged.data, largest, &p, &status));
+    PetscCall(Steps(a, A, staged.data, largest, &p, &scratch, &status));
     PetscCall(AIJFmtVectorGive(&scratch, &staged, &status));
   }
   AIJFmtVectorFree(&scratch, &staged);
   PetscCall(VecDestroy(&diagonal));
-  PetscCall(AIJFmtRefuse(vector ? &scratch : &a->exec, status, reason));
+  if (scratch.message[0]) PetscCall(PetscMemcpy(a->exec.message, scratch.message, sizeof scratch.message));
+  PetscCall(AIJFmtRefuse(&a->exec, status, reason));
   if (!reason[0]) PetscCall(AIJFmtFromDevice(P, &p.csr, &a->exec));
   SmoothedFree(&p, &a->exec);
   PetscFunctionReturn(PETSC_SUCCESS);
