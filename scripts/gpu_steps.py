@@ -97,10 +97,12 @@ STEPS = [
           -use_gpu_aware_mpi 0
         {mgdevice_table,mgdevice_repeat} -use_gpu_aware_mpi 0 -mat_aijfmt_decline 0 -mat_aijfmt_device gpu
         cg_bench $CG_ARGS --budget $limit60 --commit $commit --out $out/cg.json"""),
-    Step("gamg", "cuda", 120, 1 / 2, "the set-up of GAMG: graphs, aggregates, prolongators", """
+    Step("gamg", "cuda", 120, 1 / 2, "the set-up of GAMG: graphs, aggregates, estimates, prolongators", """
         unit_kernels graph_test.c aggregate_test.c tentative_test.c aggregate_fault_test.c
         mat_graph -format rbp -expect_gpu -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
         mat_shared -type aij$format -scratch $scratch/mat_shared.$format -mat_aijfmt_device gpu -mat_aijfmt_decline 0 -use_gpu_aware_mpi 0 -malloc_dump
+        mat_fresh -type aij$format -mat_aijfmt_device gpu -mat_aijfmt_decline 0 -use_gpu_aware_mpi 0 -malloc_dump
+        estimates_test -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
         aggdevice_test -type {aij,aijcusparse,aijrbp} -use_gpu_aware_mpi 0 -mat_aijfmt_device gpu"""),
     Step("solve", "cuda", 480, -20, "solve_bench: all phases of a solve with PETSc's types and with ours; PETSc's `ex56`, `bench_kspsolve` and `ex10` with -log_view", """
         !solve solve"""),
