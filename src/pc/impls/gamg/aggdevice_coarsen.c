@@ -122,17 +122,14 @@ static PetscErrorCode GraphRestore(Graph *g, SpmvExec *exec)
 
 static SpmvStatus Aggregate(PC_AggDevice *a, const Graph *g, const SpmvAggregateOptions *options)
 {
-  SpmvExec   scratch = spmv_scratch_exec(&a->exec);
   void      *memory;
   SpmvStatus status;
 
-  status = spmv_scratch_alloc(&a->exec, a->exec.space, g->here.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
+  status = spmv_alloc(&a->exec, a->exec.space, g->here.rows * (int64_t)sizeof(int32_t), "aggregates", &memory);
   if (status) return status;
   a->aggregate = (int32_t *)memory;
   a->vertices  = (PetscInt)g->here.rows;
-  status       = spmv_aggregate(&g->here, options, a->aggregate, NULL, &a->found, &scratch);
-  if (status) memcpy(a->exec.message, scratch.message, sizeof scratch.message);
-  return status;
+  return spmv_aggregate(&g->here, options, a->aggregate, NULL, &a->found, &a->exec);
 }
 
 /* Leaves a reason if one of the processes cannot make aggregates */

@@ -41,12 +41,11 @@ static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, Sp
   SpmvStatus    status;
 
   SizesGet(t, p);
-  status = spmv_scratch_alloc(exec, exec->space, p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3], "prolongator",
-                              &memory);
+  status = spmv_alloc(exec, exec->space, p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3], "prolongator", &memory);
   if (status) return status;
   p->block = (char *)memory;
   if (exec->space == SPMV_DEVICE) {
-    status = spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "near-null space", &copy);
+    status = spmv_alloc(exec, SPMV_DEVICE, bytes, "near-null space", &copy);
     if (!status) status = spmv_copy(copy, SPMV_DEVICE, near_null, SPMV_HOST, bytes, exec);
   }
   t->near_null = copy ? copy : near_null ? near_null : &nothing;
