@@ -101,8 +101,8 @@ STEPS = [
         unit_kernels graph_test.c aggregate_test.c tentative_test.c aggregate_fault_test.c
         mat_graph -format rbp -expect_gpu -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
         mat_shared -type aij$format -scratch $scratch/mat_shared.$format -mat_aijfmt_device gpu -mat_aijfmt_decline 0 -use_gpu_aware_mpi 0 -malloc_dump
-        mat_fresh -type aij$format -mat_aijfmt_device gpu -mat_aijfmt_decline 0 -use_gpu_aware_mpi 0 -malloc_dump
-        estimates_test -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
+        mat_fresh -type aij$format $small -mat_aijfmt_decline 0 -malloc_dump
+        estimates_test -mat_aijfmt_device gpu -mat_aijfmt_decline 0 -use_gpu_aware_mpi 0
         aggdevice_test -type {aij,aijcusparse,aijrbp} -use_gpu_aware_mpi 0 -mat_aijfmt_device gpu"""),
     Step("solve", "cuda", 480, -20, "solve_bench: all phases of a solve with PETSc's types and with ours; PETSc's `ex56`, `bench_kspsolve` and `ex10` with -log_view", """
         !solve solve"""),
