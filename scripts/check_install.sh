@@ -37,7 +37,7 @@ foreign=$(nm -D --defined-only "$libdir/libspmvpack.so" |
   awk '$2 ~ /[TDBR]/ && $3 !~ /^spmv_/ {print $3}' | grep -vxE "$linker" || true)
 [[ -z $foreign ]] || die "libspmvpack exports more than spmv_*: $foreign"
 foreign=$(nm -D --defined-only "$plugin" |
-  awk '$2 ~ /[TDBR]/ && $3 !~ /^(spmv_|Mat|KSPCGDevice|KSPDevice|PCGAMGAggDevice|PCMGDevice|PetscPack|PetscDLLibraryRegister_petscpack)/ {print $3}' | grep -vxE "$linker" || true)
+  awk '$2 ~ /[TDBR]/ && $3 !~ /^(spmv_|Mat|KSPCGDevice|KSPChebyshevDevice|KSPDevice|PCGAMGAggDevice|PCMGDevice|PetscPack|PetscDLLibraryRegister_petscpack)/ {print $3}' | grep -vxE "$linker" || true)
 [[ -z $foreign ]] || die "libpetscpack exports more than its interface: $foreign"
 
 # The plugin contains the kernels: a copy of this one file must serve a program that was not linked with it
