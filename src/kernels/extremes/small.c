@@ -52,7 +52,7 @@ void spmv_small_singular(int n, int ld, double *a, double *least, double *larges
 enum { MOST = SPMV_EXTREMES_STEPS };
 typedef double complex Hessenberg[MOST][MOST]; /* by rows */
 
-/* One QR step with this shift in rows and columns first .. last */
+/* One QR step with this shift in rows and columns first .. last. hypot() would need glibc 2.35. */
 static void step(Hessenberg h, int first, int last, double complex shift)
 {
   double complex s[MOST];
@@ -60,7 +60,7 @@ static void step(Hessenberg h, int first, int last, double complex shift)
 
   for (int i = first; i <= last; i++) h[i][i] -= shift;
   for (int k = first; k < last; k++) { /* rotations from the left make a triangle ... */
-    const double         length = hypot(cabs(h[k][k]), cabs(h[k + 1][k])), a = cabs(h[k][k]);
+    const double         length = cabs(cabs(h[k][k]) + I * cabs(h[k + 1][k])), a = cabs(h[k][k]);
     const double complex phase = a > 0 ? h[k][k] / a : 1;
     c[k]                       = length > 0 ? a / length : 1;
     s[k]                       = length > 0 ? phase * conj(h[k + 1][k]) / length : 0;
