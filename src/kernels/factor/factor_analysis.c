@@ -8,11 +8,10 @@
 typedef struct {
   const int32_t *begin, *end, *col;
   int32_t        skip;
-  const int32_t *from;  /* the entry of the factor, by entry; or NULL: */
-  const int32_t *moved; /* by how much less than the entry it is, by row; NULL: 0 */
+  const int32_t *from; /* the entry of the factor, by entry; NULL: the same */
 } Natural;
 
-/* The same as a CSR of its own, which a transposition needs */
+/* A CSR of its own */
 typedef struct {
   int32_t *row_ptr, *col, *from;
 } Copy;
@@ -26,9 +25,8 @@ typedef struct {
   int32_t       *node;             /* [rows]: the first row of the node of a row */
   int32_t       *level, *count;    /* [rows], [rows+2] */
   int32_t       *row, *place;      /* [rows]: the order, and where a row is in it */
-  int32_t       *moved;            /* [rows] of ICC: Natural.moved of the upper triangle */
   Copy           one;              /* a triangle in its order */
-  Copy           copy, transposed; /* only if triangles are transposed */
+  Copy           copy, transposed; /* only if triangles are transposed; the second begins as the factor of ICC */
 } Work;
 
 /* ---- sizes ---- */
@@ -76,17 +74,7 @@ SpmvStatus spmv_factor_count(SpmvFactorization *f, const SpmvPattern *p, SpmvExe
 
 /* ---- triangles in natural order ---- */
 
-/* The triangle below or above the diagonal */
-static Natural lower_of(const Work *w) { return (Natural){.begin = w->row_ptr, .end = w->diagonal, .col = w->col}; }
-static Natural upper_of(const Work *w)
-{
-  return (Natural){.begin = w->diagonal, .end = w->row_ptr + 1, .col = w->col, .skip = 1, .moved = w->moved};
-}
-
-static int32_t from_of(const Natural *t, int32_t row, int32_t entry)
-{
-  return t->from ? t->from[entry] : entry - (t->moved ? t->moved[row] : 0);
-}
+static int32_t from_of(const Natural *t, int32_t entry) { return t->from ? t->from[entry] : entry; }
 
 static Natural transpose(Work *w, const Natural *t)
 {
@@ -96,7 +84,7 @@ static Natural transpose(Work *w, const Natural *t)
     w->copy.row_ptr[i] = n;
     for (int32_t k = t->begin[i] + t->skip; k < t->end[i]; k++, n++) {
       w->copy.col[n]  = t->col[k];
-      w->copy.from[n] = from_of(t, i, k);
+      w->copy.from[n] = from_of(t, k);
     }
   }
   w->copy.row_ptr[w->rows] = n;
@@ -200,7 +188,7 @@ static SpmvStatus put_entries(SpmvFactorization *f, Work *w, int is_upper, const
     for (int32_t k = 0; k < end - begin; k++, at++) {
       const int32_t entry = is_upper ? end - 1 - k : begin + k;
       w->one.col[at]      = w->place[t->col[entry]];
-      w->one.from[at]     = from_of(t, i, entry);
+      w->one.from[at]     = from_of(t, entry);
     }
   }
   w->one.row_ptr[w->rows] = at;
@@ -246,12 +234,11 @@ static SpmvStatus put_factor(SpmvFactorization *f, const Work *w, SpmvExec *exec
 static SpmvStatus put_upper_factor(SpmvFactorization *f, const Work *w, SpmvExec *exec)
 {
   const SpmvFactorRows *to = &f->factor;
-  const Copy            t  = w->one;
+  const Copy            t  = w->transposed;
   int32_t               n  = 0;
 
   for (int32_t i = 0; i < w->rows; i++) {
     t.row_ptr[i] = n;
-    w->moved[i]  = w->diagonal[i] - n;
     for (int32_t k = w->diagonal[i]; k < w->row_ptr[i + 1]; k++, n++) {
       t.col[n]  = w->col[k];
       t.from[n] = k;
@@ -272,7 +259,9 @@ static SpmvStatus fill(SpmvFactorization *f, Work *w, SpmvExec *exec)
   for (int32_t i = 0; i < w->rows; i++) w->diagonal[i] = diagonal_of(w->row_ptr, w->col, i);
   find_nodes(w);
   SPMV_TRY(is_icc ? put_upper_factor(f, w, exec) : put_factor(f, w, exec));
-  const Natural upper = upper_of(w), lower = lower_of(w);
+  const Natural lower = {.begin = w->row_ptr, .end = w->diagonal, .col = w->col};
+  Natural       upper = {.begin = w->diagonal, .end = w->row_ptr + 1, .col = w->col, .skip = 1};
+  if (is_icc) upper.begin = w->transposed.row_ptr, upper.end = w->transposed.row_ptr + 1, upper.col = w->transposed.col;
   SPMV_TRY(put_triangle(f, w, SPMV_UPPER, &upper, exec));
   if (!is_icc) SPMV_TRY(put_triangle(f, w, SPMV_LOWER, &lower, exec));
   if (!is_icc && !f->options.transposes) return SPMV_SUCCESS;
@@ -288,7 +277,7 @@ SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, const
 {
   const int is_icc = f->options.kind == SPMV_FACTOR_ICC, transposes = is_icc || f->options.transposes;
 
-  const int64_t rows = 4 * (p->rows + 2), most = 4 * (p->nnz + 1), moved = is_icc ? rows : 0;
+  const int64_t rows = 4 * (p->rows + 2), most = 4 * (p->nnz + 1);
   const int64_t twice = transposes ? rows : 0, entries = transposes ? most : 0;
   const int64_t once = transposes || !slots->arrange ? most : 0; /* else no triangle is arranged on the host */
   Work          w    = {.slots = slots, .row_ptr = p->row_ptr, .col = p->col, .rows = f->rows, .nnz = (int32_t)p->nnz};
@@ -301,7 +290,6 @@ SpmvStatus spmv_factor_analyse(SpmvFactorization *f, const SpmvPattern *p, const
                 {&w.level, rows},
                 {&w.count, rows},
                 {&w.row, rows},
-                {&w.moved, moved},
                 {&w.one.row_ptr, rows},
                 {&w.one.col, once},
                 {&w.one.from, once},

@@ -30,8 +30,8 @@ static_assert(sizeof(SpmvTurns) <= SPMV_TURNS_BYTES, "raise SPMV_TURNS_BYTES");
   #define SPMV_KERNEL_YIELD(tries) (void)(tries)
 #endif
 
-/* Words, in memory of the device or in shared memory, that other threads may be writing. ACQUIRES: what the writer wrote before is visible then, too; that costs the
-   first-level cache. */
+/* Words, in memory of the device or in shared memory, that other threads may be writing. ACQUIRES: what the writer wrote
+   before is visible then, too; that costs the first-level cache. */
 template <bool ACQUIRES>
 __device__ inline void spmv_read_words(const uint64_t *from, uint64_t (&words)[2])
 {
