@@ -360,6 +360,7 @@ PETSC_INTERN PetscErrorCode AIJFmtSharedIsAssembled(Mat, const Mat_AIJFmt *, Pet
 PETSC_INTERN PetscErrorCode AIJFmtSharedTakeInodes(Mat, PetscBool *lacked);
 PETSC_INTERN PetscErrorCode AIJFmtSharedDropStale(Mat, Mat_AIJFmt *);
 PETSC_INTERN PetscErrorCode AIJFmtSharedPattern(Mat, SpmvPattern *, PetscBool *shares);
+PETSC_INTERN PetscErrorCode AIJFmtSharedArray(Mat, const PetscScalar **);
 
 /* decide.c */
 PETSC_INTERN const char    *AIJFmtWhyNotDevice(Mat, const Mat_AIJFmt *, PetscBool needs_values);

@@ -174,17 +174,16 @@ static PetscErrorCode ArraysRestoreHost(Mat A, AIJFmtArrays *a, PetscBool is_the
 /* Gets them for the device without a copy. *serves is false if an array is elsewhere. */
 static PetscErrorCode ArraysGetShared(Mat A, const Mat_AIJFmt *s, AIJFmtArrays *a, PetscBool *serves)
 {
-  const PetscBool values = a->parts & AIJFMT_VALUES ? PETSC_TRUE : PETSC_FALSE;
-  PetscScalar   **field;
-  PetscBool       known;
+  const PetscBool    values = a->parts & AIJFMT_VALUES ? PETSC_TRUE : PETSC_FALSE;
+  const PetscScalar *shared;
 
   PetscFunctionBegin;
   *serves = PETSC_FALSE;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   if (values && AIJFmtIsOverCuda(s)) {
     if (a->access != AIJFMT_WRITE && !AIJFmtPlacesGet(A, s).host) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscPackSeqAIJValues(A, &field, &known));
-    if (!known || !spmv_shared_holds(*field)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(AIJFmtSharedArray(A, &shared));
+    if (!shared) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(AIJFmtSharedPattern(A, &a->csr.pattern, serves));
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);

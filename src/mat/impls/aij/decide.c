@@ -178,14 +178,9 @@ static PetscErrorCode HasMemory(Mat A, Mat_AIJFmt *s, const char operation[], Pe
 /* The current values of A, if they lie in memory that the host and the device share; else NULL */
 PetscErrorCode AIJFmtSharedValues(Mat A, const Mat_AIJFmt *s, const PetscScalar **values)
 {
-  PetscScalar **field;
-  PetscBool     known;
-
   PetscFunctionBegin;
   *values = NULL;
-  if (!s->shared_columns || !AIJFmtPlacesGet(A, s).host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackSeqAIJValues(A, &field, &known));
-  if (known && spmv_shared_holds(*field)) *values = *field;
+  if (s->shared_columns && AIJFmtPlacesGet(A, s).host) PetscCall(AIJFmtSharedArray(A, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -71,6 +71,18 @@ PetscErrorCode AIJFmtSharedPattern(Mat A, SpmvPattern *pattern, PetscBool *share
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The array of values of A, current or not, if it is in shared memory; else NULL */
+PetscErrorCode AIJFmtSharedArray(Mat A, const PetscScalar **values)
+{
+  PetscScalar **field;
+  PetscBool     known;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPackSeqAIJValues(A, &field, &known));
+  *values = known && spmv_shared_holds(*field) ? *field : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A, whose pattern is new, keeps it in this nonzero state */
 PetscErrorCode AIJFmtSharedKeep(Mat A, const Mat_AIJFmt *s, PetscObjectState state)
 {
@@ -231,7 +243,8 @@ static PetscErrorCode MatSetValues_Shared(Mat A, PetscInt m, const PetscInt rows
 }
 
 /* Gives A, which was preallocated with the lengths of `from`, that pattern in shared memory. *made is false, and nothing
-   has changed, if A is bound to the host or not ours, or if spmv_shared_alloc() has no such memory for it. with_values: of memory for values there, also over the CUDA parent */
+   has changed, if A is bound to the host or not ours, or if spmv_shared_alloc() has no such memory for it. with_values: over
+   the CUDA parent, too, values have memory there */
 PetscErrorCode AIJFmtSharedMake(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec,
                                 PetscBool *made)
 {

@@ -5,7 +5,6 @@
   prints one line with ascii_info.
 */
 #include "aijfmt.h"
-#include "sys/private.h"
 #include "sys/totals.h"
 #include <stdarg.h>
 
@@ -34,8 +33,7 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
 {
   const AIJFmtPlaces places = AIJFmtPlacesGet(A, s);
   SpmvPattern        pattern;
-  PetscScalar      **field;
-  PetscBool          known;
+  const PetscScalar *shared;
 
   PetscFunctionBegin;
   info->blocks_values_on_host += places.host ? 1 : 0;
@@ -43,13 +41,12 @@ static PetscErrorCode AddPlaces(Mat A, const Mat_AIJFmt *s, MatAIJFmtInfo *info)
   info->blocks_values_packed += places.plan ? 1 : 0;
   /* device_csr_used is not set if MatSetValuesCOO() made the CSR while the block was of the parent type */
   if (!s->device_csr_used && !places.device_csr && !s->shared_columns) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackSeqAIJValues(A, &field, &known));
+  PetscCall(AIJFmtSharedArray(A, &shared));
   PetscCall(AIJFmtHostPatternGet(A, &pattern)); /* which the factor of a matrix does not have */
   if (s->device_csr_used || places.device_csr)
     info->device_csr_bytes += (PetscLogDouble)spmv_csr_bytes(&pattern, AIJFMT_SCALAR);
   if (s->shared_columns && pattern.col == s->shared_columns)
-    info->shared_csr_bytes +=
-        (PetscLogDouble)pattern.nnz * (sizeof(PetscInt) + (known && spmv_shared_holds(*field) ? sizeof **field : 0));
+    info->shared_csr_bytes += (PetscLogDouble)pattern.nnz * (sizeof(PetscInt) + (shared ? sizeof *shared : 0));
   PetscCall(AIJFmtHostPatternRestore(A, &pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

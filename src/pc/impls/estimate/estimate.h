@@ -7,10 +7,10 @@
 
 /* estimate.c: an estimate for A, with vectors like x. The caller sets kind, steps and tolerance before the first function,
    which sets the product, to `call`; then M. Each leaves a reason if a solver of PETSc must estimate. */
-PETSC_INTERN PetscErrorCode PetscPackEstimateBegin(PetscObject, Mat A, Vec x, SpmvExtremesOptions *, SpmvOperator *call,
-                                                   char why[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode PetscPackEstimate(PetscObject, Mat     A, const SpmvExtremesOptions *, SpmvExec *,
-                                              SpmvExtremes *, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode PetscPackEstimateBegin(PetscObject about, Mat A, Vec x, SpmvExtremesOptions *o,
+                                                   SpmvOperator *call, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, const SpmvExtremesOptions *o, SpmvExec *exec,
+                                              SpmvExtremes *found, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PetscPackEstimateRegister(void);
 
 /* chebyshev.c */
