@@ -12,6 +12,7 @@
 */
 #include "catalog.hpp"
 #include "run_matrices.cuh"
+#include "status.hpp"
 #include "timing.cuh"
 
 #include <spmv_cg.h>
@@ -34,11 +35,6 @@ constexpr std::int64_t PERSISTENT_BYTES = 128 << 20;
 const char *const DEFAULT_MATRICES[] = {"stencil7:10",  "tet3_rcm:7",  "stencil7:22",  "tet3_rcm:15",
                                         "stencil7:46",  "tet3_rcm:32", "stencil7:63",  "tet3_rcm:44",
                                         "stencil7:100", "tet3_rcm:70", "stencil7:159", "tet3_rcm:110"};
-
-void check(SpmvStatus status, const SpmvExec &exec)
-{
-  if (status) throw std::runtime_error(exec.message);
-}
 
 /* Data that all solvers of one matrix share: the matrix, the vectors and the inverse of its diagonal, on the device */
 struct Problem {

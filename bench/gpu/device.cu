@@ -69,6 +69,15 @@ std::string version_text(int version)
 
 } // namespace
 
+std::int64_t free_bytes()
+{
+  std::size_t free_now = 0, total = 0;
+
+  BENCH_CUDA(cudaDeviceSynchronize());
+  BENCH_CUDA(cudaMemGetInfo(&free_now, &total));
+  return static_cast<std::int64_t>(free_now);
+}
+
 int usable_devices(std::string &reason)
 {
   int               count = 0;

@@ -93,6 +93,9 @@ double wall_seconds_of(const Work &work)
   return wall_seconds() - begin;
 }
 
+/* Bytes that the device has free, after all of its work */
+std::int64_t free_bytes();
+
 /* The number of usable devices; reason says why there is none */
 int usable_devices(std::string &reason);
 

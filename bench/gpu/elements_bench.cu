@@ -13,6 +13,7 @@
 #include "hooks.h"
 #include "results.hpp"
 #include "run_matrices.cuh"
+#include "status.hpp"
 #include "timing.cuh"
 
 #include <gen_graph.h>
@@ -35,11 +36,6 @@ namespace
 constexpr int DOFS = 3, PATTERN_RUNS = 5, VALUE_RUNS = 20;
 
 const char *const DEFAULT_LISTS[] = {"elements:17", "elements:33", "elements:65"};
-
-void check(SpmvStatus status, const SpmvExec &exec)
-{
-  if (status) throw std::runtime_error(exec.message);
-}
 
 /* ---- the list ---- */
 

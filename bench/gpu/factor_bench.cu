@@ -3,12 +3,14 @@
 
     factor_bench [--matrix family:size]... [--out file] [--commit text] [--no-peers] [--budget seconds]
 
-  Patterns are those of the catalogue, with positive definite values. Measured for the library and for cuSPARSE: the analysis of a pattern, the first and later factorizations, an application (solves with L and U) as one of
+  Patterns are those of the catalogue, with positive definite values. Measured for the library and for
+  cuSPARSE: the analysis of a pattern, the first and later factorizations, an application (solves with L and U) as one of
   many without a wait between them, and the device memory.
 */
 #include "catalog.hpp"
 #include "cusparse_spmv.cuh"
 #include "run_matrices.cuh"
+#include "status.hpp"
 #include "timing.cuh"
 
 #include <spmv_factor.h>
@@ -26,11 +28,6 @@ constexpr double TOLERANCE = 1e-10; /* of a solution, relative to its largest en
 
 const char *const DEFAULT_MATRICES[] = {"p1_natural:114", "p1_rcm:114",    "tri_rcm:853", "tet3_natural:68",
                                         "tet3_rcm:68",    "stencil5:1000", "stencil7:100"};
-
-void check(SpmvStatus status, const SpmvExec &exec)
-{
-  if (status) throw std::runtime_error(exec.message);
-}
 
 /* A positive definite matrix and its vectors on the device */
 struct Problem {
@@ -50,15 +47,6 @@ struct Problem {
   }
 };
 
-std::int64_t free_bytes()
-{
-  std::size_t free_now = 0, total = 0;
-
-  BENCH_CUDA(cudaDeviceSynchronize());
-  BENCH_CUDA(cudaMemGetInfo(&free_now, &total));
-  return static_cast<std::int64_t>(free_now);
-}
-
 /* Seconds of an application, the median of several runs */
 double seconds_applied(const Problem &p, const std::function<void()> &apply)
 {
@@ -76,15 +64,13 @@ double seconds_applied(const Problem &p, const std::function<void()> &apply)
 void measure_phases(const Problem &p, Json &r, const std::function<void()> &analyse,
                     const std::function<void()> &factor, const std::function<void()> &apply)
 {
-  std::vector<double> seconds;
-  const std::int64_t  before = free_bytes();
+  const std::int64_t before = free_bytes();
 
   r["analysis_s"]      = wall_seconds_of(analyse);
   r["first_numeric_s"] = wall_seconds_of(factor);
   r["device_bytes"]    = before - free_bytes();
-  for (int i = 0; i < RUNS; i++) seconds.push_back(wall_seconds_of(factor));
-  r["numeric_s"] = spread_of(seconds).median;
-  r["apply_s"]   = seconds_applied(p, apply);
+  r["numeric_s"]       = median_seconds(RUNS, factor);
+  r["apply_s"]         = seconds_applied(p, apply);
 }
 
 Json measure_own(Problem &p)

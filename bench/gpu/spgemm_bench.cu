@@ -12,6 +12,7 @@
 #include "run_matrices.cuh"
 #include "spgemm_case.hpp"
 #include "spgemm_peer.cuh"
+#include "status.hpp"
 #include "timing.cuh"
 
 #include <spmv_kernels.h>
@@ -30,28 +31,6 @@ constexpr double TOLERANCE = 1e-12; /* for each value, relative to the largest a
 
 const char *const DEFAULT_MATRICES[] = {"tet3_natural:68", "tet3_rcm:68",    "hex3:60",      "tet3_natural:16",
                                         "stencil7:120",    "p1_natural:100", "stencil27:80", "stencil7:16"};
-
-std::int64_t free_bytes()
-{
-  std::size_t free_now = 0, total = 0;
-
-  BENCH_CUDA(cudaDeviceSynchronize());
-  BENCH_CUDA(cudaMemGetInfo(&free_now, &total));
-  return static_cast<std::int64_t>(free_now);
-}
-
-void check(SpmvStatus status, const SpmvExec &exec)
-{
-  if (status) throw std::runtime_error(exec.message);
-}
-
-double median_seconds(int runs, const std::function<void()> &work)
-{
-  std::vector<double> seconds;
-
-  for (int i = 0; i < runs; i++) seconds.push_back(wall_seconds_of(work));
-  return spread_of(seconds).median;
-}
 
 /* Keeps scratch memory for a scope */
 class KeptScratch

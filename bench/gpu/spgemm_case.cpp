@@ -2,6 +2,7 @@
   spgemm_case.cpp - see spgemm_case.hpp
 */
 #include "spgemm_case.hpp"
+#include "status.hpp"
 
 #include "gen.h"
 
@@ -19,11 +20,6 @@ constexpr double DAMPING = 0.6;
 SpmvPattern pattern_of(const Csr &m)
 {
   return {m.rows, m.cols, m.nnz, SPMV_I32, SPMV_HOST, m.row_ptr.data(), m.col.data()};
-}
-
-void check(SpmvStatus status, const SpmvExec &exec)
-{
-  if (status) throw std::runtime_error(exec.message);
 }
 
 /* Calls visit(node) for the neighbours of a node, including itself */

@@ -36,6 +36,16 @@ inline Spread spread_of(std::vector<double> v)
   return r;
 }
 
+/* The median of the wall times of several runs */
+template <class Work>
+double median_seconds(int runs, const Work &work)
+{
+  std::vector<double> seconds;
+
+  for (int i = 0; i < runs; i++) seconds.push_back(wall_seconds_of(work));
+  return spread_of(seconds).median;
+}
+
 class EventTimer
 {
 public:
