@@ -89,6 +89,30 @@ PetscErrorCode CGDevTestMatrix(int i, MatType type, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CGDevTestStencil(Mat A, PetscInt side, PetscInt unknowns, PetscReal factor, PetscReal amount,
+                                PetscInt period)
+{
+  const PetscInt n = side, bs = unknowns;
+
+  PetscFunctionBeginUser;
+  for (PetscInt p = 0; p < n * n * n; p++)
+    for (PetscInt d = 0; d < 27; d++) {
+      const PetscInt x = p % n + d % 3 - 1, y = p / n % n + d / 3 % 3 - 1, z = p / n / n + d / 9 - 1;
+      const PetscInt q = x + n * (y + n * z);
+
+      if (x < 0 || y < 0 || z < 0 || x >= n || y >= n || z >= n) continue;
+      for (PetscInt i = 0; i < bs; i++)
+        for (PetscInt j = 0; j < bs; j++) {
+          const PetscReal weight = (i == j ? 1 : (PetscReal)0.1) * (1 + amount * (PetscReal)((p + q) % period));
+
+          PetscCall(MatSetValue(A, p * bs + i, q * bs + j, factor * (p == q ? (i == j ? 40 : (PetscReal)0.1) : -weight),
+                                INSERT_VALUES));
+        }
+    }
+  PetscCall(TestAssemble(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 CGDevSetup CGDevTestSetup(void)
 {
   return (CGDevSetup){.pc     = PCJACOBI,

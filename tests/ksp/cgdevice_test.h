@@ -19,6 +19,10 @@ enum { CGDEV_MATRICES = 6, CGDEV_NORMS = 3000 };
 PetscErrorCode CGDevTestMatrix(int i, MatType type, Mat *A);
 /* New values for a matrix of CGDevTestMatrix(), with the same properties */
 PetscErrorCode CGDevTestFill(Mat A, PetscReal scale);
+/* A 27-point stencil on a cube with `side` points along an edge and these unknowns per point, times `factor`. Couplings
+   are larger by up to (period - 1) `amount`, in turns. */
+PetscErrorCode CGDevTestStencil(Mat A, PetscInt side, PetscInt unknowns, PetscReal factor, PetscReal amount,
+                                PetscInt period);
 
 /* The settings of a solve. configure may be NULL; it is called after all other settings. */
 typedef struct {

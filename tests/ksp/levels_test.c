@@ -36,28 +36,9 @@ static const Row rows[] = {
     {"cg, gamg", MATAIJRBP, KSPCG, PCGAMG, 6, 1, PETSC_FALSE},
 };
 
-/* A 27-point stencil on a cube, times `factor` */
 static PetscErrorCode Fill(const Row *row, Mat A, PetscReal factor)
 {
-  const PetscInt n = row->side, bs = row->unknowns;
-
-  PetscFunctionBeginUser;
-  for (PetscInt p = 0; p < n * n * n; p++)
-    for (PetscInt d = 0; d < 27; d++) {
-      const PetscInt x = p % n + d % 3 - 1, y = p / n % n + d / 3 % 3 - 1, z = p / n / n + d / 9 - 1;
-      const PetscInt q = x + n * (y + n * z);
-
-      if (x < 0 || y < 0 || z < 0 || x >= n || y >= n || z >= n) continue;
-      for (PetscInt i = 0; i < bs; i++)
-        for (PetscInt j = 0; j < bs; j++) {
-          const PetscReal weight = (i == j ? 1 : (PetscReal)0.1) * (1 + (PetscReal)0.25 * (PetscReal)((p + q) % 2));
-
-          PetscCall(MatSetValue(A, p * bs + i, q * bs + j, factor * (p == q ? (i == j ? 40 : (PetscReal)0.1) : -weight),
-                                INSERT_VALUES));
-        }
-    }
-  PetscCall(TestAssemble(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CGDevTestStencil(A, row->side, row->unknowns, factor, (PetscReal)0.25, 2);
 }
 
 static PetscErrorCode Create(const Row *row, Mat *A, KSP *ksp)

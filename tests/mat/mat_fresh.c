@@ -14,6 +14,7 @@ static const char help[] = "Reads matrices that the GPU has just made.\n\n";
 #include <spmv_kernels.h>
 #include "cases.h"
 #include "petsc_test.h"
+#include "rounded_solve.h"
 #ifdef SPMV_EMULATED
   #include <spmv_emulator.h>
 #endif
@@ -378,30 +379,14 @@ static PetscErrorCode Relax(Mat A, Numbers *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc adds up in another order if it knows inodes */
 static PetscErrorCode Solve(Mat A, PCType factor, Numbers *n)
 {
-  Vec          x, b;
-  KSP          ksp;
-  PC           pc;
-  PetscScalar *entry;
+  Vec x;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPPREONLY));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, factor));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecScale(x, 1e6));
-  PetscCall(VecGetArray(x, &entry));
-  for (PetscInt row = 0; row < ROWS; row++) entry[row] = PetscFloorReal(PetscRealPart(entry[row]));
-  PetscCall(VecRestoreArray(x, &entry));
+  PetscCall(RoundedSolve(A, factor, &x));
   PetscCall(AddVector(n, x));
-  PetscCall(TestDestroyVecs(&x, &b));
+  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

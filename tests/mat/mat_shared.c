@@ -14,6 +14,7 @@ static const char help[] = "Compares matrices in memory that host and GPU share 
 #include <spmv_kernels.h>
 #include "cases.h"
 #include "petsc_test.h"
+#include "rounded_solve.h"
 #ifdef SPMV_EMULATED
   #include <spmv_emulator.h>
 #endif
@@ -262,27 +263,12 @@ static PetscErrorCode WriteAndRead(Mat *A, MatType of)
 /* LU reads the pattern without a call that could tell us */
 static PetscErrorCode Solve(Mat *A, PETSC_UNUSED MatType of)
 {
-  Vec          x, b;
-  KSP          ksp;
-  PC           pc;
-  PetscScalar *entry;
+  Vec x;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(*A, &x, &b));
-  PetscCall(VecSet(b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-  PetscCall(KSPSetOperators(ksp, *A, *A));
-  PetscCall(KSPSetType(ksp, KSPPREONLY));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLU));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecScale(x, 1e6));
-  PetscCall(VecGetArray(x, &entry));
-  for (PetscInt row = 0; row < ROWS; row++) entry[row] = PetscFloorReal(PetscRealPart(entry[row]));
-  PetscCall(VecRestoreArray(x, &entry));
+  PetscCall(RoundedSolve(*A, PCLU, &x));
   PetscCall(MatDiagonalScale(*A, x, NULL)); /* so that the solutions are compared, as integers */
-  PetscCall(TestDestroyVecs(&x, &b));
+  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
