@@ -25,7 +25,7 @@ typedef enum {
   SPMV_FACTOR_ILU, /* A ~ L U on the pattern of A, with ones on the diagonal of L */
   SPMV_FACTOR_ICC, /* A ~ U^T D U on the pattern of the upper triangle, with ones on the diagonal of U; the lower
                       triangle of A is read for the shift only */
-  SPMV_FACTOR_SOR  /* no factors: only the diagonal is inverted */
+  SPMV_FACTOR_SOR  /* no factors: only the diagonal, or its blocks, are inverted */
 } SpmvFactorKind;
 
 /* What happens if a pivot is too small. PETSc's MatFactorShiftType has the same rules. */
@@ -37,12 +37,16 @@ typedef enum {
                                   dominant. ILU then looks for a smaller shift, as PETSc's does. */
 } SpmvFactorShift;
 
+enum { SPMV_NODE_ROWS = 6 };
+
 typedef struct {
   SpmvFactorKind  kind;
   SpmvFactorShift shift;        /* SPMV_FACTOR_SOR ignores it and the next two */
   double          zero_pivot;   /* 2.2e-14, PETSc's in double precision */
   double          shift_amount; /* 2.2e-14, likewise; of SPMV_SHIFT_NONZERO */
   int             transposes;   /* keep transposes of L and U, for transposed solves with ILU */
+  int node_rows; /* of SPMV_FACTOR_SOR, 0 to SPMV_NODE_ROWS: at most so many consecutive rows with equal columns
+                                   are relaxed together, by the inverse of their diagonal block; 0 and 1: none are */
 } SpmvFactorOptions;
 /* ILU without shift or transposes */
 SPMV_API void spmv_factor_options_init(SpmvFactorOptions *);
@@ -69,7 +73,8 @@ SPMV_API SpmvStatus spmv_factor_solve(SpmvFactorization *, int transposed, const
 
 typedef enum { SPMV_SOR_FORWARD, SPMV_SOR_BACKWARD, SPMV_SOR_SYMMETRIC } SpmvSorSweep;
 /* Enqueues a sweep over the rows of A x = b, in ascending or descending order, or one after the other:
-   x_i = (1 - omega) x_i + omega / a_ii (b_i - the sum of the other a_ij x_j). zero_guess: x is taken as 0 and not read.
+   x_i = (1 - omega) x_i + omega / a_ii (b_i - the sum of the other a_ij x_j), or the same with the rows of a node at a
+   time and the inverse of their diagonal block. zero_guess: x is taken as 0 and not read.
    Only with SPMV_FACTOR_SOR. b and x do not overlap. */
 SPMV_API SpmvStatus spmv_factor_sor(SpmvFactorization *, SpmvSorSweep, double omega, int zero_guess, const void *b,
                                     void *x, SpmvExec *);

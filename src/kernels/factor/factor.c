@@ -22,6 +22,9 @@ static SpmvStatus check_options(const SpmvPattern *p, SpmvScalar scalar, const S
       (unsigned)scalar > SPMV_F32)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization: kind %d, shift %d or scalar type %d is unknown",
                      (int)o->kind, (int)o->shift, (int)scalar);
+  if (o->node_rows < 0 || o->node_rows > SPMV_NODE_ROWS)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization: node_rows is %d, which must be 0 to %d", o->node_rows,
+                     (int)SPMV_NODE_ROWS);
   if (!(o->zero_pivot >= 0) || !(o->shift_amount > 0))
     return spmv_fail(
         exec, SPMV_ERR_ARGUMENT,
@@ -53,6 +56,8 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
                 {&r->a_row_ptr, is_icc ? pointers : 0},
                 {&r->entries, S * entries},
                 {&r->inverse, S * n},
+                {&r->nodes.first, r->nodes.most ? rows : 0},
+                {&r->nodes.blocks, S * n * r->nodes.most},
                 {&t[SPMV_LOWER].row, is_icc ? 0 : rows},
                 {&t[SPMV_LOWER].row_ptr, is_icc ? 0 : pointers},
                 {&t[SPMV_UPPER].row, rows},
@@ -88,10 +93,11 @@ static SpmvStatus fill(SpmvFactorization *f, const SpmvPattern *p, SpmvScalar sc
   f->options       = *o;
   f->scalar        = scalar;
   f->info.zero_row = -1;
-  if (o->kind == SPMV_FACTOR_SOR) { /* only a diagonal entry that is zero is an error; there is nothing to transpose */
+  if (o->kind == SPMV_FACTOR_SOR) { /* there is nothing to shift or to transpose */
     f->options.shift      = SPMV_SHIFT_NONE;
-    f->options.zero_pivot = 0;
     f->options.transposes = 0;
+    if (o->node_rows > 1) f->factor.nodes.most = o->node_rows;
+    else f->options.zero_pivot = 0; /* only a diagonal entry that is zero is an error */
   }
   SPMV_TRY(spmv_factor_count(f, p, exec));
   SPMV_TRY(hold(f, exec));
@@ -166,6 +172,9 @@ static SpmvStatus explain_pivot(SpmvFactorization *f, SpmvExec *exec)
   float         small = 0;
   int32_t       at    = 0;
 
+  if (f->factor.nodes.blocks)
+    return spmv_fail(exec, SPMV_ERR_MATRIX, "the diagonal block of the node from row %lld on is singular",
+                     (long long)row);
   SPMV_TRY(spmv_copy(&at, SPMV_HOST, f->factor.diagonal + row, exec->space, sizeof at, exec));
   SPMV_TRY(spmv_stream_wait(exec));
   if (f->scalar == SPMV_F32)
@@ -247,12 +256,15 @@ SpmvStatus spmv_factor_solve(SpmvFactorization *f, int transposed, const void *b
 static SpmvStatus sweep(SpmvFactorization *f, int triangle, double omega, int zero_guess, const void *b,
                         const void *known, void *x, void *keep, SpmvExec *exec)
 {
-  const SpmvFactorStep residual = {.kind = SPMV_STEP_RESIDUAL, .b = b, .x = x, .kept = f->kept};
-  SpmvFactorStep       step     = {
-                .kind = SPMV_STEP_RELAX, .b = b, .x = x, .kept = keep, .omega = omega, .zero_guess = zero_guess};
+  const SpmvFactorStep residual = {
+      .kind = SPMV_STEP_RESIDUAL, .b = b, .x = x, .kept = f->kept, .nodes = f->factor.nodes};
+  SpmvFactorStep step = {
+      .kind = SPMV_STEP_RELAX, .b = known, .x = x, .kept = keep, .omega = omega, .zero_guess = zero_guess};
 
-  if (known) step.b = known;
-  else if (!zero_guess) {
+  if (!known && zero_guess) {
+    step.b     = b;
+    step.nodes = f->factor.nodes;
+  } else if (!known) {
     SPMV_TRY(run(f, triangle == SPMV_LOWER ? SPMV_UPPER : SPMV_LOWER, &residual, exec));
     step.b = f->kept;
   }

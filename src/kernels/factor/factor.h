@@ -20,6 +20,13 @@ typedef struct {
 /* The transposes are of U (lower) and of L (upper) */
 enum { SPMV_LOWER, SPMV_UPPER, SPMV_UPPER_T, SPMV_LOWER_T, SPMV_TRIANGLES };
 
+/* Nodes of SOR, whose rows are relaxed together. All zeros: none. */
+typedef struct {
+  int32_t *first;  /* [rows]: the first row of the node of a row */
+  void    *blocks; /* [rows][most]: the rows of the inverses of the diagonal blocks */
+  int32_t  most;   /* rows of a node */
+} SpmvNodes;
+
 /* The factor by rows, in which the factorization works. ILU: both triangles; ICC: W = D U; SOR: the matrix. */
 typedef struct {
   int32_t *row_ptr, *col; /* [rows+1], [entries] */
@@ -28,6 +35,8 @@ typedef struct {
   int32_t *a_row_ptr;     /* [rows+1] of A */
   void    *entries;       /* [entries] */
   void    *inverse;       /* [rows]: one over the pivot */
+  /* With nodes the entries are multiplied by the inverses of the diagonal blocks, and are 0 in these blocks */
+  SpmvNodes nodes;
 } SpmvFactorRows;
 
 /* One attempt at a factorization */
@@ -62,6 +71,7 @@ typedef struct {
   void        *kept;       /* NULL, or gets s */
   double       omega;      /* of SPMV_STEP_RELAX ... */
   int          zero_guess; /* ... which does not read x then */
+  SpmvNodes    nodes;      /* by whose blocks b is multiplied first */
 } SpmvFactorStep;
 
 /* The shift of an attempt */

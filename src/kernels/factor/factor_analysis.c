@@ -105,15 +105,13 @@ static Natural transpose(Work *w, const Natural *t)
 
 /* ---- levels and order ---- */
 
-/* Nodes are at most NODE_ROWS consecutive rows with equal columns, as the unknowns of a mesh node have. Their rows are solved
-   one after the other by one thread block, so that a node costs one level. */
-enum { NODE_ROWS = 6 };
-
-static void find_nodes(Work *w)
+/* Nodes are consecutive rows with equal columns, as the unknowns of a mesh node have. Their rows are solved one after the
+   other by one thread block, so that a node costs one level. most: rows of a node */
+static void find_nodes(Work *w, int32_t most)
 {
   for (int32_t i = 0; i < w->rows; i++) {
     const int32_t *here = w->col + w->row_ptr[i], count = w->row_ptr[i + 1] - w->row_ptr[i];
-    const int      joins = i > 0 && i - w->node[i - 1] < NODE_ROWS && w->row_ptr[i] - w->row_ptr[i - 1] == count &&
+    const int      joins = i > 0 && i - w->node[i - 1] < most && w->row_ptr[i] - w->row_ptr[i - 1] == count &&
                       memcmp(here, here - count, (size_t)count * sizeof *here) == 0;
     w->node[i] = joins ? w->node[i - 1] : i;
   }
@@ -257,7 +255,8 @@ static SpmvStatus fill(SpmvFactorization *f, Work *w, SpmvExec *exec)
   const int is_icc = f->options.kind == SPMV_FACTOR_ICC;
 
   for (int32_t i = 0; i < w->rows; i++) w->diagonal[i] = diagonal_of(w->row_ptr, w->col, i);
-  find_nodes(w);
+  find_nodes(w, f->factor.nodes.most ? f->factor.nodes.most : SPMV_NODE_ROWS);
+  if (f->factor.nodes.most) SPMV_TRY(put(f, f->factor.nodes.first, w->node, w->rows, exec));
   SPMV_TRY(is_icc ? put_upper_factor(f, w, exec) : put_factor(f, w, exec));
   const Natural lower = {.begin = w->row_ptr, .end = w->diagonal, .col = w->col};
   Natural       upper = {.begin = w->diagonal, .end = w->row_ptr + 1, .col = w->col, .skip = 1};

@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(THREADS)
 
   if (place < rows) {
     const int32_t row       = needs.row[place];
-    const bool    too_small = Rows<S>::factor_row(&f, &needs, kind, a, &attempt, shift, (int32_t)place, mail);
+    const bool    too_small = Rows<S>::factor_row(&f, &needs, kind, a, &attempt, shift, (int32_t)place, rows, mail);
     __threadfence(); /* what each lane has written, before lane 0 sends */
     __syncwarp();
     if (threadIdx.x % LANES == 0) {
@@ -61,6 +61,17 @@ __global__ void __launch_bounds__(THREADS)
     }
   }
   spmv_leave(turns);
+}
+
+/* Inverts the diagonal blocks of nodes; a thread has a node */
+template <typename S>
+__global__ void __launch_bounds__(THREADS)
+    spmv_factor_invert(SpmvFactorRows f, const S *a, S zero, int32_t rows, SpmvTurns *turns)
+{
+  const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+
+  if (row >= rows || f.nodes.first[row] != (int32_t)row) return;
+  if (!Rows<S>::invert_node(&f, a, (int32_t)row, rows, zero)) atomicMin(&turns->found.zero_row, (uint32_t)row);
 }
 
 /* Finds SpmvFound.top, for which positive numbers are compared by their bits */
@@ -82,6 +93,9 @@ SpmvStatus attempt_of(SpmvFactorization *f, const S *a, const SpmvAttempt *attem
   if (attempt->find_top)
     SPMV_LAUNCH(exec, spmv_factor_top<S>, spmv_blocks(f->rows, THREADS), THREADS, 0, f->factor, a, f->rows,
                 &turns->found.top);
+  if (f->factor.nodes.blocks)
+    SPMV_LAUNCH(exec, spmv_factor_invert<S>, spmv_blocks(f->rows, THREADS), THREADS, 0, f->factor, a,
+                (S)attempt->zero_pivot, f->rows, turns);
   SPMV_LAUNCH(exec, spmv_factor_attempt<S>, spmv_blocks(f->rows, TEAMS), THREADS, 0, f->factor, *spmv_factor_needs(f),
               f->options.kind, *attempt, a, f->rows, turns, f->mail);
   return SPMV_SUCCESS;
@@ -204,7 +218,7 @@ __device__ inline void solve_ticket(const SpmvTriangle &t, const SpmvFactorStep 
   const uint32_t lane  = threadIdx.x % Solve::LANES;
   bool           ended = place >= rows;
   const int32_t  row   = ended ? 0 : t.row[place];
-  S              sum = ended ? S(0) : Rows<S>::begin(&step, row), scale = ended ? S(0) : inverse[row];
+  S              sum = ended ? S(0) : Rows<S>::begin(&step, row, rows), scale = ended ? S(0) : inverse[row];
   Entries<S>     e;
 
   e.first = ended ? 0 : t.row_ptr[place];
@@ -254,7 +268,7 @@ __global__ void __launch_bounds__(THREADS) spmv_factor_residual(SpmvTriangle t, 
 
   if (place >= rows) return;
   const int32_t row = t.row[place];
-  S             sum = Rows<S>::begin(&step, row);
+  S             sum = Rows<S>::begin(&step, row, rows);
   for (int32_t k = t.row_ptr[place]; k < t.row_ptr[place + 1]; k++)
     sum = Rows<S>::less(sum, ((const S *)t.values)[k], ((const S *)step.x)[t.row[t.col[k]]]);
   Rows<S>::end(&step, S(0), row, sum);

@@ -258,6 +258,144 @@ UNIT_TEST(nodes_have_one_level)
   factor_matrix_free(&m);
 }
 
+/* ---- nodes of SOR ---- */
+
+enum { LIMIT = 4 }; /* rows of a node; some meshes have nodes of 5 unknowns, of which the last is then alone */
+
+/* A chain of nodes with 1 to 5 unknowns each, whose diagonal blocks need row interchanges: their diagonals are small */
+static FactorMatrix node_matrix(void)
+{
+  enum { NODES = 60 };
+  int32_t of[5 * NODES], n = 0;
+
+  for (int32_t node = 0; node < NODES; node++)
+    for (int32_t i = 0; i < 1 + node * 7 % 5; i++) of[n++] = node;
+  double *dense = calloc((size_t)n * (size_t)n, sizeof *dense), *random = factor_numbers(n * n, 17);
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < n; j++) {
+      if (abs(of[i] - of[j]) > 1 && (of[i] + of[j]) % 11) continue;
+      const int size   = 1 + of[i] * 7 % 5,
+                turned = i % size + j % size == size - 1; /* up to a turn of the node's rows */
+      dense[i * n + j] = random[i * n + j] / (of[i] == of[j] ? 8 : 32) + (of[i] == of[j] && turned ? 2 : 0);
+    }
+  FactorMatrix m = factor_of_dense(n, dense);
+  free(dense);
+  free(random);
+  return m;
+}
+
+/* Solves d y = r by elimination with row interchanges; both are overwritten */
+static void small_solve(int32_t size, double d[][LIMIT], double *r)
+{
+  for (int32_t c = 0; c < size; c++) {
+    int32_t best = c;
+    for (int32_t i = c + 1; i < size; i++)
+      if (fabs(d[i][c]) > fabs(d[best][c])) best = i;
+    for (int32_t j = 0; j <= size; j++) {
+      double *a = j < size ? &d[c][j] : &r[c], *b = j < size ? &d[best][j] : &r[best], v = *a;
+      *a = *b;
+      *b = v;
+    }
+    for (int32_t i = c + 1; i < size; i++) {
+      const double factor = d[i][c] / d[c][c];
+      for (int32_t j = c; j < size; j++) d[i][j] -= factor * d[c][j];
+      r[i] -= factor * r[c];
+    }
+  }
+  for (int32_t i = size - 1; i >= 0; i--) {
+    for (int32_t j = i + 1; j < size; j++) r[i] -= d[i][j] * r[j];
+    r[i] /= d[i][i];
+  }
+}
+
+/* Relaxes the rows first to first + size - 1 together */
+static void relax_node(const FactorMatrix *m, int32_t first, int32_t size, double omega, const double *b, double *x)
+{
+  double d[LIMIT][LIMIT], r[LIMIT];
+
+  for (int32_t i = 0; i < size; i++) {
+    r[i] = b[first + i];
+    for (int32_t k = m->row_ptr[first + i]; k < m->row_ptr[first + i + 1]; k++)
+      if (m->col[k] >= first && m->col[k] < first + size) d[i][m->col[k] - first] = m->value[k];
+      else r[i] -= m->value[k] * x[m->col[k]];
+  }
+  small_solve(size, d, r);
+  for (int32_t i = 0; i < size; i++) x[first + i] = (1 - omega) * x[first + i] + omega * r[i];
+}
+
+static void node_sweep(const FactorMatrix *m, int descending, double omega, const double *b, double *x)
+{
+  int32_t begin[400], nodes = 0;
+
+  for (int32_t i = 0; i < m->n; i++) {
+    const int32_t count = m->row_ptr[i + 1] - m->row_ptr[i], *here = m->col + m->row_ptr[i];
+    if (i == 0 || i - begin[nodes - 1] == LIMIT || m->row_ptr[i] - m->row_ptr[i - 1] != count ||
+        memcmp(here, here - count, (size_t)count * sizeof *here))
+      begin[nodes++] = i;
+  }
+  begin[nodes] = m->n;
+  for (int32_t k = 0; k < nodes; k++) {
+    const int32_t node = descending ? nodes - 1 - k : k;
+    relax_node(m, begin[node], begin[node + 1] - begin[node], omega, b, x);
+  }
+}
+
+UNIT_TEST(rows_of_a_node_are_relaxed_together)
+{
+  SpmvFactorOptions o = options_of(SPMV_FACTOR_SOR);
+  FactorMatrix      m = node_matrix();
+  double           *b = factor_numbers(m.n, 5), *x = factor_numbers(m.n, 6);
+
+  o.node_rows = LIMIT;
+  for (int scalar = SPMV_F64; scalar <= SPMV_F32; scalar++) {
+    double *host = results_of(&m, &o, (SpmvScalar)scalar, SPMV_HOST, m.value, b, 6);
+    double *last = results_of(&m, &o, (SpmvScalar)scalar, (SpmvSpace)last_space(), m.value, b, 6);
+
+    UNIT_CHECK(same(host, last, 6 * m.n));
+    for (int i = 0; i < 6; i++) {
+      if (i < 3) memset(x, 0, (size_t)m.n * sizeof *x);
+      if (i % 3 != 1) node_sweep(&m, 0, omegas[i % 2], b, x);
+      if (i % 3 != 0) node_sweep(&m, 1, omegas[i % 2], b, x);
+      compare(x, host + i * m.n, m.n, scalar == SPMV_F64 ? 1e-13 : 1e-5, __LINE__);
+    }
+    free(host);
+    free(last);
+  }
+  free(b);
+  free(x);
+  factor_matrix_free(&m);
+}
+
+/* The first node whose block is singular is named, and new values help */
+UNIT_TEST(singular_blocks_of_nodes_are_refused)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++) {
+    SpmvFactorOptions o   = options_of(SPMV_FACTOR_SOR);
+    const double      a[] = {1, 2, 1, 1, 2, 4, 1, 1, 0, 0, 3, 1, 0, 0, 1, 3}; /* nodes of two rows */
+    const double      b[] = {1, 2, 1, 1, 2, 5, 1, 1, 3, 1, 1, 3};
+    FactorMatrix      m   = factor_of_dense(4, a);
+    SpmvFactorInfo    info;
+    FactorLife        l;
+
+    o.node_rows = 2;
+    factor_open(&l, (SpmvSpace)space, NULL, &m, SPMV_F64);
+    UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+    factor_set(&l, m.value, NULL, NULL);
+    UNIT_EQUAL(SPMV_ERR_MATRIX, spmv_factor_numeric(l.f, l.values, &l.exec));
+    UNIT_CHECK(strstr(l.exec.message, "node from row 0 on is singular") != NULL);
+    spmv_factor_info(l.f, &info);
+    UNIT_EQUAL(0, info.zero_row);
+    factor_set(&l, b, NULL, NULL);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+    factor_close(&l);
+    o.node_rows = SPMV_NODE_ROWS + 1;
+    factor_open(&l, (SpmvSpace)space, NULL, &m, SPMV_F64);
+    UNIT_EQUAL(SPMV_ERR_ARGUMENT, factor_make(&l, &m, &o));
+    factor_close(&l);
+    factor_matrix_free(&m);
+  }
+}
+
 /* ---- new values, in place, numbers that are none ---- */
 
 UNIT_TEST(new_values_need_no_analysis)
