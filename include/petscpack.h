@@ -140,6 +140,8 @@ typedef struct {
   PetscLogDouble fallbacks_list;       /* ... and that the host sorted or sums */
   PetscLogDouble transposes;           /* results of MatTranspose() made or renewed on the GPU ... */
   PetscLogDouble fallbacks_transpose;  /* ... and on the host */
+  PetscLogDouble sweeps;               /* calls of MatSOR() on the GPU ... */
+  PetscLogDouble fallbacks_sweep;      /* ... and on the host */
   PetscLogDouble bytes;                /* all packed arrays */
   PetscLogDouble values_bytes, indices_bytes, pointers_bytes; /* bytes by kind of array */
   PetscLogDouble padding_bytes;                               /* part of values_bytes that holds no nonzero */

@@ -2,6 +2,7 @@
   mat_operations.c - the one table of operations and composed functions with which our types replace those of the parent
   type, and the registration of the types. create.c installs the rows of the table and restores the parent's operations.
 */
+#include "mat/impls/incomplete/incomplete.h"
 #include "mat/impls/lists/coo.h"
 #include "mat/impls/products/matmat.h"
 #include "pc/impls/gamg/gamg.h"
@@ -82,7 +83,7 @@ static const AIJFmtOperation operations[] = {
     OPERATION(diagonalscale, MatDiagonalScale_SeqAIJFmt, NULL, NULL),
     OPERATION(shift, MatShift_SeqAIJFmt, NULL, NULL),
     OPERATION(diagonalset, MatDiagonalSet_SeqAIJFmt, NULL, NULL),
-    OPERATION(sor, MatSOR_SeqAIJFmt, NULL, WithGpu),
+    OPERATION(sor, MatSOR_Incomplete, NULL, WithGpu),
     OPERATION(getdiagonal, MatGetDiagonal_SeqAIJFmt, NULL, NULL),
     OPERATION(productsetfromoptions, MatProductSetFromOptions_SeqAIJFmt, NULL, WithGpu),
     OPERATION(productsetfromoptions, NULL, MatProductSetFromOptions_MPIAIJFmt, WithKernels),

@@ -12,10 +12,8 @@ static const struct {
   const char *type, *why;
 } of_pc[] = {
     {PCQR, "factors are computed and applied on the host"},
-    {PCSOR, "its sweeps run on the host"},
     {PCEISENSTAT, "its sweeps run on the host"},
     {PCKACZMARZ, "its sweeps run on the host"},
-    {PCBJACOBI, "its blocks are solved outside of the iterations on the GPU"},
     {PCASM, "its blocks are solved outside of the iterations on the GPU"},
     {PCGASM, "its blocks are solved outside of the iterations on the GPU"},
     {PCPATCH, "its patches are solved on the host"},
@@ -140,23 +138,24 @@ static PetscErrorCode ReasonOfOwnIncomplete(PC pc, char why[SPMV_MESSAGE_MAX])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of PCILU and PCICC */
+/* The same of incomplete factors, sweeps, and blocks of them */
 static PetscErrorCode ReasonOfIncomplete(PC pc, PetscBool *is, char why[SPMV_MESSAGE_MAX], char hint[SPMV_MESSAGE_MAX])
 {
-  char            text[SPMV_MESSAGE_MAX] = "";
-  Mat_Incomplete *incomplete;
-  PetscBool       ours;
-  PCType          type;
+  char               text[SPMV_MESSAGE_MAX] = "";
+  MatIncompleteApply a;
+  PetscBool          ours, factor;
+  PCType             type;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, ""));
-  PetscCall(PCIncompleteOnDevice(pc, &ours, &incomplete, text));
-  if (!*is || incomplete) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCIncompleteIs(pc, is));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &factor, PCILU, PCICC, ""));
+  PetscCall(PCIncompleteOnDevice(pc, PETSC_FALSE, &ours, &a, text));
+  if (!*is || a.of) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetType(pc, &type));
   if (!ours) PetscCall(ReasonOfOwnIncomplete(pc, text));
   if (text[0])
-    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: incomplete factors are computed and applied on the host: %s",
-                            type, text));
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: %s on the host: %s", type,
+                            factor ? "incomplete factors are computed and applied" : "it is applied", text));
   else if (!ours) PetscCall(ReasonNotReplaced(type, why, hint));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,7 @@
 */
 #include "totals.h"
 
-enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1, APPLIES = PETSCPACK_FACTOR + 1 };
+enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1, APPLIES = PETSCPACK_SWEEP + 1 };
 
 static struct {
   PetscInt64 products[PLACES], solves_gpu, solves_host, iterations_gpu;
@@ -86,7 +86,7 @@ static PetscErrorCode AppendPart(char line[], size_t size, const char what[], Pe
 /* The parts of the line about set-up, multigrid and factors. A cycle on several processes counts once. */
 static PetscErrorCode FormatSetUp(char line[], size_t size)
 {
-  static const char *const applies[] = {"cycles of mgdevice and gamgdevice", "solves with factors"};
+  static const char *const applies[] = {"cycles of mgdevice and gamgdevice", "solves with factors", "sweeps of SOR"};
   PetscInt64               set_up[2 * SET_UPS], most[2 * APPLIES];
   char                     why[SPMV_MESSAGE_MAX];
 

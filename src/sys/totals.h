@@ -12,9 +12,9 @@ typedef enum { PETSCPACK_GRAPH, PETSCPACK_PATTERN } PetscPackSetUp;
 PETSC_INTERN void PetscPackCountProduct(PetscPackPlace, int64_t nonzeros, const char why[]);
 PETSC_INTERN void PetscPackCountSetUp(PetscPackSetUp, PetscBool gpu);
 PETSC_INTERN void PetscPackCountSolve(PetscInt iterations, const char why_host[]);
-/* Applications of a PC of type mgdevice or gamgdevice, and solves with factors of the packages cudss and
-   petscpack */
-typedef enum { PETSCPACK_CYCLE, PETSCPACK_FACTOR } PetscPackApply;
+/* Applications of a PC of type mgdevice or gamgdevice, solves with factors of the packages cudss and petscpack, and calls of
+   MatSOR() */
+typedef enum { PETSCPACK_CYCLE, PETSCPACK_FACTOR, PETSCPACK_SWEEP } PetscPackApply;
 /* why_petsc: why PETSc did it; "" if it did not */
 PETSC_INTERN void PetscPackCountApply(PetscPackApply, const char why_petsc[]);
 /* Products, applications and solves so far: on the GPU, and elsewhere. Either may be NULL */

@@ -266,8 +266,12 @@ int main(int argc, char **argv)
     PetscCall(TestRenewal(MATAIJAUTO, KSPCGDEVICE, PCICC));
     PetscCall(IncompleteTestSolves());
     PetscCall(IncompleteTestHost());
+    PetscCall(IncompleteTestSweeps());
   }
-  if (!PetscDefined(USE_COMPLEX) && PetscDefined(USE_REAL_DOUBLE)) PetscCall(IncompleteTestBlocks());
+  if (!PetscDefined(USE_COMPLEX) && PetscDefined(USE_REAL_DOUBLE)) {
+    PetscCall(IncompleteTestBlocks());
+    PetscCall(IncompleteTestEngines());
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));
   PetscCall(PetscFinalize());

@@ -46,3 +46,6 @@ PetscErrorCode IncompleteTestSolves(void);
 PetscErrorCode IncompleteTestHost(void);
 PetscErrorCode IncompleteTestScalars(void); /* complex numbers, or those of single precision */
 PetscErrorCode IncompleteTestBlocks(void);
+/* incomplete_sweeps.c */
+PetscErrorCode IncompleteTestSweeps(void);
+PetscErrorCode IncompleteTestEngines(void);

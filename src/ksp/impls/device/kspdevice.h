@@ -44,11 +44,12 @@ typedef struct {
   PetscInt         conversions, refreshes; /* of own and csr */
 } KSPDevMatrix;
 
-/* What an engine was made for, besides its options: the product, the multigrid cycle or the incomplete
-   factor, or 0, and rounded values, or NULL */
+/* What an engine was made for, besides its options: the product, the multigrid cycle or 0, the incomplete factor or sweep or
+   zeros, and rounded values or NULL */
 typedef struct {
-  PetscInt64  product[KSPDEV_PARTS], cycle;
-  const void *rounded;
+  PetscInt64         product[KSPDEV_PARTS], cycle;
+  MatIncompleteApply incomplete;
+  const void        *rounded;
 } KSPDevEngineKey;
 
 typedef struct KSPDevClass KSPDevClass;
@@ -65,7 +66,7 @@ typedef struct KSPDevClass KSPDevClass;
   KSPDevMatrix       matrix;                                                                                           \
   MGDevPoint         pc;         /* kind SPMV_PC_FUNCTION: ... */                                                      \
   SpmvDirect        *direct;     /* ... this factorization of the PC, or, if it is NULL, ... */                        \
-  Mat_Incomplete    *incomplete; /* ... this incomplete factor, or, if it is NULL, ... */                              \
+  MatIncompleteApply incomplete; /* ... this incomplete factor or sweep, or, if it is none, ... */                     \
   MGDevHierarchy     multigrid;  /* ... the cycle of this hierarchy, made when first needed */                         \
   PetscBool          of_pc;      /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */  \
   PetscInt           cycles;     /* done on the device */                                                              \
@@ -84,7 +85,7 @@ typedef struct {
 } KSPDevice;
 #define KSPDEV(s) ((KSPDevice *)(s))
 /* Whether the preconditioner is a multigrid cycle */
-#define KSPDevHasCycle(s) ((s)->pc.kind == SPMV_PC_FUNCTION && !(s)->direct && !(s)->incomplete)
+#define KSPDevHasCycle(s) ((s)->pc.kind == SPMV_PC_FUNCTION && !(s)->direct && !(s)->incomplete.of)
 
 /* A type that stands around a KSP type of PETSc. Functions leave a reason in s->reason if the device cannot serve. */
 struct KSPDevClass {
@@ -146,7 +147,7 @@ typedef struct {
   void     *ctx;
   int       waits;
 } KSPDevFunction;
-PETSC_INTERN KSPDevFunction KSPDevFunctionGet(const KSPDevice *);
+PETSC_INTERN KSPDevFunction KSPDevFunctionGet(KSPDevice *);
 /* Checks a norm of a solve whose cycle is in single precision. A failed solve is repeated in double precision by
    frame.c, because a basis belongs to one preconditioner. */
 PETSC_INTERN void KSPDevSingleCheck(KSP, KSPDevice *, int64_t iteration, double norm);

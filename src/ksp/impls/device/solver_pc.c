@@ -11,9 +11,9 @@ static PetscErrorCode ForgetHierarchy(KSPDevice *s)
   PetscFunctionBegin;
   if (s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
   else PetscCall(MGDevHierarchyForget(s->multigrid));
-  s->of_pc      = PETSC_FALSE;
-  s->direct     = NULL;
-  s->incomplete = NULL;
+  s->of_pc  = PETSC_FALSE;
+  s->direct = NULL;
+  PetscCall(PetscMemzero(&s->incomplete, sizeof s->incomplete));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,23 +28,18 @@ PetscErrorCode KSPDevPCForget(KSPDevice *s)
 static void BecomeFunction(KSPDevice *s)
 {
   if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
-  s->pc.kind    = SPMV_PC_FUNCTION;
-  s->pc.block   = 1;
-  s->direct     = NULL;
-  s->incomplete = NULL;
+  s->pc.kind  = SPMV_PC_FUNCTION;
+  s->pc.block = 1;
+  s->direct   = NULL;
+  memset(&s->incomplete, 0, sizeof s->incomplete);
 }
 
-static SpmvStatus IncompleteApply(void *device, const void *r, void *z, SpmvExec *exec)
-{
-  return spmv_factor_solve((SpmvFactorization *)device, 0, r, z, exec);
-}
-
-KSPDevFunction KSPDevFunctionGet(const KSPDevice *s)
+KSPDevFunction KSPDevFunctionGet(KSPDevice *s)
 {
   const MGDevInfo *of = MGDevHierarchyInfo(s->multigrid);
 
   if (s->direct) return (KSPDevFunction){.apply = spmv_direct_function, .ctx = s->direct, .waits = 1};
-  if (s->incomplete) return (KSPDevFunction){.apply = IncompleteApply, .ctx = s->incomplete->device};
+  if (s->incomplete.of) return (KSPDevFunction){.apply = MatIncompleteFunction, .ctx = &s->incomplete};
   return (KSPDevFunction){.apply = spmv_cycle_function, .ctx = of->cycle, .waits = of->cycle_info.waits};
 }
 
@@ -82,21 +77,37 @@ static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec re
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On several processes all have a function afterwards, or all have a reason */
+static PetscErrorCode IncompleteGet_KSPDevice(KSP ksp, KSPDevice *s, MatIncompleteApply *a)
+{
+  PetscBool is, of_type;
+
+  PetscFunctionBegin;
+  PetscCall(PCIncompleteIs(ksp->pc, &of_type));
+  PetscCall(PCIncompleteOnDevice(ksp->pc, PETSC_FALSE, &is, a, s->reason));
+  if (!of_type || !s->several) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!a->of && !s->reason[0])
+    PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));
+  PetscCall(KSPDevAgree(ksp, s));
+  if (s->reason[0]) a->of = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
-  PetscBool       multigrid, factored;
-  SpmvDirect     *direct;
-  Mat_Incomplete *incomplete;
+  PetscBool          multigrid, factored;
+  SpmvDirect        *direct;
+  MatIncompleteApply a;
 
   PetscFunctionBegin;
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   PetscCall(PCFactorOnDevice(ksp->pc, &factored, &direct, s->reason));
-  PetscCall(PCIncompleteOnDevice(ksp->pc, &factored, &incomplete, s->reason));
-  if (direct || incomplete) {
+  PetscCall(IncompleteGet_KSPDevice(ksp, s, &a));
+  if (direct || a.of) {
     PetscCall(ForgetHierarchy(s));
     BecomeFunction(s);
     s->direct     = direct;
-    s->incomplete = incomplete;
+    s->incomplete = a;
   } else if (multigrid) PetscCall(CycleGet_KSPDevice(ksp, s));
   else if (!s->reason[0]) PetscCall(PointGet_KSPDevice(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,17 +46,15 @@ PetscErrorCode KSPDevAgree(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts multigrid cycles, or solves with a factorization */
+/* Counts multigrid cycles, solves with a factorization, or sweeps */
 PetscErrorCode KSPDevCountApplies(KSPDevice *s, int64_t applies)
 {
   SpmvDirectInfo info;
-  SpmvFactorInfo of;
 
   PetscFunctionBegin;
-  if (s->incomplete) {
-    s->incomplete->solves += (PetscInt)applies;
-    spmv_factor_info(s->incomplete->device, &of);
-    PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)of.factor_nonzeros * (PetscLogDouble)applies));
+  if (s->incomplete.of) {
+    s->incomplete.of->solves += (PetscInt)applies;
+    PetscCall(AIJFmtLogGpuFlops(MatIncompleteFlops(&s->incomplete) * (PetscLogDouble)applies));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (s->direct) {
@@ -88,7 +86,7 @@ PetscErrorCode KSPDevEngineGet(KSPDevice *s, const void *wanted, void *options, 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(now.product, s->matrix.serial, KSPDEV_PARTS));
   if (KSPDevHasCycle(s)) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
-  else if (s->pc.kind == SPMV_PC_FUNCTION && s->incomplete) now.cycle = s->incomplete->serial;
+  else if (s->pc.kind == SPMV_PC_FUNCTION) now.incomplete = s->incomplete;
   PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &key));
   PetscCall(PetscMemcmp(wanted, options, bytes, &same));
   if (key && same) PetscFunctionReturn(PETSC_SUCCESS);

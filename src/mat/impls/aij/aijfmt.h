@@ -145,6 +145,7 @@ typedef enum {
   AIJFMT_WHY_PATTERN,    /* the host found the pattern of a product of matrices */
   AIJFMT_WHY_NUMERIC,    /* the host computed the values of a product of matrices */
   AIJFMT_WHY_TRANSPOSE,  /* the parent type made the last transposed matrix */
+  AIJFMT_WHY_SWEEP,      /* the parent type did the last MatSOR() */
   AIJFMT_WHY_INODES,     /* what the parent type looked for inodes for, in a matrix that the GPU has made: inodes.c */
   AIJFMT_WHY_COO,        /* the host sorted the last COO list or sums its values */
   AIJFMT_WHY_COUNT
@@ -411,8 +412,6 @@ PETSC_INTERN PetscErrorCode AIJFmtTripleProductsCompose(Mat, const Mat_AIJFmt *,
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_AIJFmt(Mat);
 
 /* inodes.c */
-PETSC_INTERN PetscErrorCode AIJFmtInodesFind(Mat, const char operation[]);
-PETSC_INTERN PetscErrorCode MatSOR_SeqAIJFmt(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
 PETSC_INTERN PetscErrorCode MatInodeGetInodeSizes_SeqAIJFmt(Mat, PetscInt *, PetscInt *[], PetscInt *);
 
 /* petsc_names.c */

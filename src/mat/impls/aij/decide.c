@@ -82,7 +82,7 @@ PetscBool AIJFmtBoundByProgram(Mat A)
   return AIJFmtBoundToCPU(A);
 }
 
-PetscErrorCode AIJFmtFactorDecide(Mat A, char why[SPMV_MESSAGE_MAX])
+PetscErrorCode AIJFmtFactorDecide(Mat A, PetscBool small, char why[SPMV_MESSAGE_MAX])
 {
   char        no_gpu[SPMV_MESSAGE_MAX];
   Mat_AIJFmt *s;
@@ -102,9 +102,9 @@ PetscErrorCode AIJFmtFactorDecide(Mat A, char why[SPMV_MESSAGE_MAX])
   else if (nonzeros > INT32_MAX)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%lld nonzeros are more than indices of 32 bits count",
                             (long long)nonzeros));
-  else if (!there && place != AIJFMT_ON_GPU && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS)
+  else if (!there && !small && place != AIJFMT_ON_GPU && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
-                            "%lld nonzeros are fewer than %d: -mat_aijfmt_device gpu factors small matrices, too",
+                            "%lld nonzeros are fewer than %d: -mat_aijfmt_device gpu takes small matrices, too",
                             (long long)nonzeros, (int)AIJFMT_DEVICE_MIN_NONZEROS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,6 +120,8 @@ static PetscLogDouble *CounterOf(MatAIJFmtInfo *info, AIJFmtWhy kind, PetscBool 
     return gpu ? &info->transposes : &info->fallbacks_transpose;
   case AIJFMT_WHY_COO:
     return gpu ? &info->lists : &info->fallbacks_list;
+  case AIJFMT_WHY_SWEEP:
+    return gpu ? &info->sweeps : &info->fallbacks_sweep;
   default:
     return gpu ? &info->numeric : &info->fallbacks_numeric;
   }

@@ -19,13 +19,21 @@ PetscErrorCode AIJFmtInodesFind(Mat A, const char operation[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc relaxes the rows of an inode together */
-PetscErrorCode MatSOR_SeqAIJFmt(Mat A, Vec b, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its,
-                                PetscInt lits, Vec x)
+/* PETSc relaxes the rows of an inode together, with values that it reads on the host */
+PetscErrorCode AIJFmtParentSOR(Mat A, Vec b, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its,
+                               PetscInt lits, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(AIJFmtInodesFind(A, "MatSOR()"));
+  PetscCall(AIJFmtHostFetch(A));
   AIJFmtSuper(seq, sor, A, b, omega, flag, shift, its, lits, x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AIJFmtSweepRan(Mat A, const char reason[])
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtRan(A, AIJFMT_WHY_SWEEP, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -90,9 +90,14 @@ PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, 
 
 /* decide.c. AIJFmtBoundByProgram() is for matrices of any type: in a PETSc with devices those of its host types are always
    bound to the host, and no program has asked for it. AIJFmtFactorDecide() leaves a reason if A, of any sequential AIJ
-   type, should be factored on the host. */
+   type, should be factored or relaxed on the host; small: a small matrix should not. */
 PETSC_INTERN PetscBool      AIJFmtBoundByProgram(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtFactorDecide(Mat, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtFactorDecide(Mat, PetscBool small, char why[SPMV_MESSAGE_MAX]);
+
+/* inodes.c. AIJFmtSweepRan() counts a call of MatSOR(); reason: why the parent type did it; "" if it did not. */
+PETSC_INTERN PetscErrorCode AIJFmtInodesFind(Mat, const char operation[]);
+PETSC_INTERN PetscErrorCode AIJFmtParentSOR(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
+PETSC_INTERN PetscErrorCode AIJFmtSweepRan(Mat, const char reason[]);
 
 /* places.c: values that are on the device only come to the host, for functions of PETSc that read them there directly */
 PETSC_INTERN PetscErrorCode AIJFmtHostFetch(Mat);

@@ -53,6 +53,7 @@ const char *const AIJFmtWhyLabels[AIJFMT_WHY_COUNT] = {
     [AIJFMT_WHY_PATTERN]    = "product of matrices on the host",
     [AIJFMT_WHY_NUMERIC]    = "values of a product of matrices on the host",
     [AIJFMT_WHY_TRANSPOSE]  = "transposed matrix by the parent type",
+    [AIJFMT_WHY_SWEEP]      = "sweeps of MatSOR() by the parent type",
     [AIJFMT_WHY_INODES]     = "columns brought to the host for the inodes of",
     [AIJFMT_WHY_COO]        = "coordinates on the host",
 };

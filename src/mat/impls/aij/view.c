@@ -248,6 +248,8 @@ static void TotalsPrint_AIJFmt(const MatAIJFmtInfo *info, LinePrinter *p)
   if (info->transposes + info->fallbacks_transpose > 0)
     LinePrint(p, "transposed matrices made on the GPU: %.0f; by the parent type: %.0f", info->transposes,
               info->fallbacks_transpose);
+  if (info->sweeps + info->fallbacks_sweep > 0)
+    LinePrint(p, "calls of MatSOR() on the GPU: %.0f; by the parent type: %.0f", info->sweeps, info->fallbacks_sweep);
   if (spmv_scratch_bytes() > 0)
     LinePrint(p, "kept on the GPU by this process for new values of products: %lld bytes",
               (long long)spmv_scratch_bytes());

@@ -1,11 +1,13 @@
 /*
-  incomplete.h - ILU(0) and ICC(0) of AIJ matrices of the package petscpack.
+  incomplete.h - ILU(0) and ICC(0) of AIJ matrices of the package petscpack, and sweeps of SOR.
 
   A factor is a shell around one of two bodies: a factorization on the device, or the factor of PETSc's own package. The
   symbolic phase chooses; a numeric phase or a solve that the device refuses is PETSc's.
 
     MatGetFactor() -> incomplete_create.c;  symbolic and numeric phases -> incomplete_factor.c;  MatSolve() and its
-    relatives -> incomplete_solve.c
+    relatives -> incomplete_solve.c;  MatSOR() -> sor.c
+
+  What solvers apply on the device is an MatIncompleteApply: a solve with a factor, or sweeps.
 */
 #pragma once
 
@@ -27,15 +29,27 @@ typedef struct {
   PetscInt           analyses, numeric, solves, solves_host;
 } Mat_Incomplete;
 
+/* z = M r on the device. Compared bytewise: all padding is zero. */
+typedef struct {
+  Mat_Incomplete *of; /* NULL: none */
+  PetscInt64      serial;
+  double          omega; /* of sweeps, ... */
+  int             sweep; /* ... an SpmvSorSweep, ... */
+  int             sweeps;
+} MatIncompleteApply;
+
 /* incomplete_create.c. *s is NULL for a factor of another package. */
 PETSC_INTERN PetscErrorCode MatIncompleteRegister(void);
 PETSC_INTERN PetscErrorCode MatIncompleteStateGet(Mat F, Mat_Incomplete **s);
+PETSC_INTERN void           MatIncompleteFree(Mat_Incomplete *); /* what is on the device */
 
 /* incomplete_factor.c. WhyHost: a reason that is known before the symbolic phase. Make: analyses and factors A again, for
-   transposed solves if the options say so. HostNumeric: PETSc's package factors A. Make and WhyHost leave a reason. */
+   transposed solves if the options say so; Numeric: factors A again. HostNumeric: PETSc's package factors A. The first three
+   leave a reason. */
 PETSC_INTERN PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_fill, MatFactorShiftType,
                                                  char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MatIncompleteMake(Mat A, Mat_Incomplete *);
+PETSC_INTERN PetscErrorCode MatIncompleteNumeric(Mat A, Mat_Incomplete *);
 PETSC_INTERN PetscErrorCode MatIncompleteHostNumeric(Mat F, Mat A, Mat_Incomplete *, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatILUFactorSymbolic_Incomplete(Mat, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatICCFactorSymbolic_Incomplete(Mat, Mat, IS, const MatFactorInfo *);
@@ -46,3 +60,13 @@ PETSC_INTERN PetscErrorCode MatSolve_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatSolveTranspose_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatForwardSolve_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatBackwardSolve_Incomplete(Mat, Vec, Vec);
+PETSC_INTERN void           MatIncompleteApplyOf(Mat_Incomplete *, MatIncompleteApply *);
+/* An SpmvApply, whose context is an MatIncompleteApply, and its flops */
+PETSC_INTERN SpmvStatus     MatIncompleteFunction(void *apply, const void *r, void *z, SpmvExec *);
+PETSC_INTERN PetscLogDouble MatIncompleteFlops(const MatIncompleteApply *);
+
+/* sor.c. Get: brings the data on the device up to date for the matrix as it is, or leaves a reason. small: also if the matrix
+   is small. A: of any sequential AIJ type */
+PETSC_INTERN PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType, PetscReal shift, PetscInt sweeps,
+                                         PetscBool small, MatIncompleteApply *, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MatSOR_Incomplete(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);

@@ -12,14 +12,19 @@ PetscErrorCode MatIncompleteStateGet(Mat F, Mat_Incomplete **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void MatIncompleteFree(Mat_Incomplete *s)
+{
+  spmv_factor_destroy(&s->device);
+  AIJFmtVectorFree(&s->exec, &s->b);
+  AIJFmtVectorFree(&s->exec, &s->x);
+}
+
 static PetscErrorCode MatDestroy_Incomplete(Mat F)
 {
   Mat_Incomplete *s = (Mat_Incomplete *)F->data;
 
   PetscFunctionBegin;
-  spmv_factor_destroy(&s->device);
-  AIJFmtVectorFree(&s->exec, &s->b);
-  AIJFmtVectorFree(&s->exec, &s->x);
+  MatIncompleteFree(s);
   PetscCall(MatDestroy(&s->host));
   PetscCall(MatDestroy(&s->matrix));
   PetscCall(ISDestroy(&s->row));

@@ -9,7 +9,7 @@ PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_f
                                     char why[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
-  PetscCall(AIJFmtFactorDecide(A, why));
+  PetscCall(AIJFmtFactorDecide(A, PETSC_FALSE, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (levels > 0)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
@@ -85,7 +85,7 @@ static PetscErrorCode Analyse_Incomplete(Mat A, Mat_Incomplete *s)
 }
 
 /* Leaves a reason in s->why if a pivot is too small, or the device refuses */
-static PetscErrorCode Numeric_Incomplete(Mat A, Mat_Incomplete *s)
+PetscErrorCode MatIncompleteNumeric(Mat A, Mat_Incomplete *s)
 {
   AIJFmtArrays a = {.narrow = PETSC_TRUE};
   SpmvStatus   status;
@@ -108,7 +108,7 @@ PetscErrorCode MatIncompleteMake(Mat A, Mat_Incomplete *s)
 {
   PetscFunctionBegin;
   PetscCall(Analyse_Incomplete(A, s));
-  if (!s->why[0]) PetscCall(Numeric_Incomplete(A, s));
+  if (!s->why[0]) PetscCall(MatIncompleteNumeric(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,7 +201,7 @@ static PetscErrorCode TryDevice_Incomplete(Mat A, Mat_Incomplete *s)
   PetscCall(WhyHost_Incomplete(A, s));
   if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (OptionsTake(s)) PetscCall(Analyse_Incomplete(A, s));
-  if (!s->why[0]) PetscCall(Numeric_Incomplete(A, s));
+  if (!s->why[0]) PetscCall(MatIncompleteNumeric(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

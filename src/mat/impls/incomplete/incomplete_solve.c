@@ -39,6 +39,36 @@ static PetscErrorCode TransposesGet(Mat_Incomplete *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void MatIncompleteApplyOf(Mat_Incomplete *s, MatIncompleteApply *to)
+{
+  memset(to, 0, sizeof *to);
+  to->of     = s;
+  to->serial = s->serial;
+}
+
+/* Sweeps after the first one continue from its result */
+SpmvStatus MatIncompleteFunction(void *ctx, const void *r, void *z, SpmvExec *exec)
+{
+  const MatIncompleteApply *a      = (const MatIncompleteApply *)ctx;
+  SpmvStatus                status = SPMV_SUCCESS;
+
+  if (a->sweeps == 0) return spmv_factor_solve(a->of->device, 0, r, z, exec);
+  for (int i = 0; i < a->sweeps && !status; i++)
+    status = spmv_factor_sor(a->of->device, (SpmvSorSweep)a->sweep, a->omega, i == 0, r, z, exec);
+  return status;
+}
+
+/* A sweep in one direction reads half of the matrix from a zero guess, and all of it otherwise */
+PetscLogDouble MatIncompleteFlops(const MatIncompleteApply *a)
+{
+  const PetscLogDouble directions = a->sweep == SPMV_SOR_SYMMETRIC ? 2 : 1;
+  SpmvFactorInfo       info;
+
+  spmv_factor_info(a->of->device, &info);
+  if (a->sweeps == 0) return 2.0 * (PetscLogDouble)info.factor_nonzeros;
+  return (PetscLogDouble)info.nonzeros * directions * (2.0 * a->sweeps - 1);
+}
+
 /* Leaves a reason in s->why if the device refuses: then x is undefined */
 static PetscErrorCode SolveOnDevice_Incomplete(Mat_Incomplete *s, PetscBool transposed, Vec b, Vec x)
 {

@@ -180,20 +180,3 @@ PetscErrorCode PCFactorOnDevice(PC pc, PetscBool *is, SpmvDirect **direct, char 
     PetscCall(PetscStrncpy(reason, "a factor of several processes is applied through the host", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode PCIncompleteOnDevice(PC pc, PetscBool *is, Mat_Incomplete **s, char reason[SPMV_MESSAGE_MAX])
-{
-  Mat F;
-
-  PetscFunctionBegin;
-  *s = NULL;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, ""));
-  if (!*is || !pc->setupcalled || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(MatIncompleteStateGet(F, s));
-  *is = *s ? PETSC_TRUE : PETSC_FALSE;
-  if (!*s) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrncpy(reason, (*s)->why, SPMV_MESSAGE_MAX));
-  if (reason[0]) *s = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

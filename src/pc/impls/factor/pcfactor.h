@@ -15,6 +15,8 @@ PETSC_INTERN PetscErrorCode PCFactorReplace(PCType type, PetscBool replace);
 /* *direct: the factorization on the device that PCApply() solves with, or NULL. *is: the PC is PCLU or PCCHOLESKY with a
    factor that may be there; then reason tells why it is not. */
 PETSC_INTERN PetscErrorCode PCFactorOnDevice(PC, PetscBool *is, SpmvDirect **direct, char reason[SPMV_MESSAGE_MAX]);
-/* The same of PCILU and PCICC: *incomplete is a factor on the device, or NULL */
-PETSC_INTERN PetscErrorCode PCIncompleteOnDevice(PC, PetscBool *is, Mat_Incomplete **incomplete,
+/* incomplete.c. The same of PCILU, PCICC, PCSOR, and PCBJACOBI with one of these for the only block of this process: a->of is
+   NULL, or PCApply() is *a on the device. small: sweeps also with small matrices. PCIncompleteIs(): the type alone */
+PETSC_INTERN PetscErrorCode PCIncompleteIs(PC, PetscBool *is);
+PETSC_INTERN PetscErrorCode PCIncompleteOnDevice(PC, PetscBool small, PetscBool *is, MatIncompleteApply *a,
                                                  char reason[SPMV_MESSAGE_MAX]);

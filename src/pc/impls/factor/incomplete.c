@@ -1,0 +1,111 @@
+/*
+  incomplete.c - preconditioners whose PCApply() is one call of the kernel library: incomplete factors, sweeps of SOR, and
+  block Jacobi with one of them for the only block of this process.
+*/
+#include "pcfactor.h"
+#include <petsc/private/kspimpl.h>
+
+PetscErrorCode PCIncompleteIs(PC pc, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, PCSOR, PCBJACOBI, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *is: the factor is one of the package petscpack */
+static PetscErrorCode FactorOnDevice(PC pc, PetscBool *is, MatIncompleteApply *a, char why[SPMV_MESSAGE_MAX])
+{
+  Mat_Incomplete *s;
+  Mat             F;
+
+  PetscFunctionBegin;
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatIncompleteStateGet(F, &s));
+  *is = s ? PETSC_TRUE : PETSC_FALSE;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(why, s->why, SPMV_MESSAGE_MAX));
+  if (!why[0]) MatIncompleteApplyOf(s, a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On several processes a sweep is one of the diagonal block. PETSc has no getter of the shift, which only an option sets. */
+static PetscErrorCode SweepsOnDevice(PC pc, PetscBool small, MatIncompleteApply *a, char why[SPMV_MESSAGE_MAX])
+{
+  Mat         local = pc->pmat;
+  PetscInt    its, lits;
+  PetscReal   omega;
+  PetscMPIInt size;
+  PetscBool   aij, shifted;
+  MatSORType  kind;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCSORGetSymmetric(pc, &kind));
+  PetscCall(PCSORGetOmega(pc, &omega));
+  PetscCall(PCSORGetIterations(pc, &its, &lits));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_sor_diagonal_shift", &shifted));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, size > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
+  if (!aij)
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the matrix is of type %s", ((PetscObject)pc->pmat)->type_name));
+  else if (size > 1 && (its > 1 || (kind & SOR_SYMMETRIC_SWEEP)))
+    PetscCall(PetscStrncpy(why, "the sweeps are not local to a process", SPMV_MESSAGE_MAX));
+  else if (shifted) PetscCall(PetscStrncpy(why, "-pc_sor_diagonal_shift", SPMV_MESSAGE_MAX));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &local, NULL, NULL));
+  PetscCall(MatSweepsGet(local, omega, kind, 0, its * lits, small, a, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solver of the only block of this process, set up, or a reason: KSPSolve() of it must be PCApply() */
+static PetscErrorCode BlockGet(PC pc, KSP *block, char why[SPMV_MESSAGE_MAX])
+{
+  PetscInt     blocks;
+  PetscBool    only;
+  KSP         *all;
+  Mat          A;
+  MatNullSpace null_space;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetUpOnBlocks(pc));
+  PetscCall(PCBJacobiGetSubKSP(pc, &blocks, NULL, &all));
+  *block = blocks == 1 ? all[0] : NULL;
+  if (!*block) {
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "this process has %" PetscInt_FMT " blocks", blocks));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscObjectTypeCompare((PetscObject)*block, KSPPREONLY, &only));
+  PetscCall(KSPGetOperators(*block, &A, NULL));
+  PetscCall(MatGetNullSpace(A, &null_space));
+  if (!only || null_space || (*block)->dscale)
+    PetscCall(
+        PetscStrncpy(why, "the solver of the block does more than to apply its preconditioner", SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCIncompleteOnDevice(PC pc, PetscBool small, PetscBool *is, MatIncompleteApply *a,
+                                    char reason[SPMV_MESSAGE_MAX])
+{
+  char      why[SPMV_MESSAGE_MAX] = "";
+  PetscBool sor, blocks;
+  KSP       block = NULL; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(a, sizeof *a));
+  PetscCall(PCIncompleteIs(pc, is));
+  if (!*is || !pc->setupcalled || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCBJACOBI, &blocks));
+  if (blocks) {
+    PetscCall(BlockGet(pc, &block, why));
+    if (!why[0]) PetscCall(PCIncompleteOnDevice(block->pc, small, is, a, why));
+    if (!why[0] && !a->of)
+      PetscCall(PetscSNPrintf(why, sizeof why, "the preconditioner of the block is %s%s",
+                              ((PetscObject)block->pc)->type_name, *is ? "" : " of PETSc"));
+    *is = PETSC_TRUE;
+  } else if (sor) PetscCall(SweepsOnDevice(pc, small, a, why));
+  else PetscCall(FactorOnDevice(pc, is, a, why));
+  if (why[0]) PetscCall(PetscStrncpy(reason, why, SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
