@@ -2,7 +2,7 @@
   spmv_cycle.h - a multigrid cycle on one GPU: x = cycle(b), from a zero guess.
 
   The caller makes the hierarchy: for each level the plans of its matrix A, of the interpolation P from the next coarser
-  level and of the restriction R, and two smoothers that are polynomials in M A, where M is diagonal or block diagonal.
+  level and of the restriction R, and two smoothers that are polynomials in M A, where M is diagonal, block diagonal or a function.
   spmv_cycle_apply() only enqueues, so that CG can put it into its chunks and graphs.
 
     spmv_cycle_options_init(&options);  options.levels = ...;
@@ -34,9 +34,13 @@ extern "C" {
 typedef struct {
   int                steps; /* 0: no smoothing */
   const SpmvFactors *step;  /* [steps] */
-  SpmvPreconditioner kind;  /* SPMV_PC_IDENTITY, SPMV_PC_DIAGONAL or SPMV_PC_BLOCKS */
+  SpmvPreconditioner kind;
   int                block_size;
   const void        *values; /* of M, on the device */
+  /* SPMV_PC_FUNCTION: M r, for r and z that do not overlap. It may only enqueue. Not with matrix_scale. */
+  SpmvApply apply;
+  void     *ctx;
+  double    flops; /* of a call */
 } SpmvCycleSmoother;
 
 /* One level. Of level 0, the coarsest, only rows is read. */

@@ -77,7 +77,7 @@ static PetscErrorCode TestOperation(IncompleteCase c, PetscBool inodes)
     for (int k = 0; k < 3; k++)
       for (int way = 0; way < 4; way++, calls++)
         PetscCall(CompareSweep(ours, petsc, way < 2 ? 1 : 1.3, kinds[k] | (way % 2 ? SOR_ZERO_INITIAL_GUESS : 0), 0,
-                               k % 2 + 1, way / 2 + 1));
+                               k % 2 + 1, way % 2 + 1));
     if (c.step < 2) PetscCall(MatDestroy(&petsc));
   }
   PetscCall(CheckSweeps(ours, calls, 0));

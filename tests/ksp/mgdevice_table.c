@@ -9,7 +9,7 @@ static const char help[] = "Compares multigrid on the device with PETSc's.\n";
 
 #include "mgdevice_test.h"
 
-/* The smoothers of PCMG are SOR by default, which the device does not serve */
+/* The smoothers of PCMG are SOR by default */
 #define JACOBI "-mg_levels_pc_type jacobi "
 #define COARSE "-pc_gamg_coarse_eq_limit 8 "
 
@@ -58,6 +58,17 @@ static const MGRow rows[] = {
     {"mg up otherwise", MG_GRID_UP, 3, JACOBI "-mg_levels_ksp_max_it 2", NULL},
     {"mg restriction plain", MG_GRID_RESTRICTION, 3, JACOBI, NULL},
     {"mg interpolation transposed", MG_GRID_INTERPOLATION, 3, JACOBI, NULL},
+    /* Functions for M */
+    {"mg sor", MG_GRID, 3, "", NULL},
+    {"mg sor w, null space", MG_GRID_SINGULAR, 3,
+     "-pc_mg_cycle_type w -mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type svd", NULL},
+    {"mg sor up otherwise", MG_GRID_UP, 3, "-mg_levels_ksp_max_it 2", NULL},
+    {"gamg sor three unknowns", MG_ELASTIC, 0, COARSE "-mg_levels_pc_type sor", NULL},
+    {"gamg sor 2 steps 1.2", MG_SCALAR, 0,
+     COARSE "-mg_levels_pc_type sor -mg_levels_pc_sor_omega 1.2 -mg_levels_ksp_max_it 2 ", NULL},
+    {"gamg sor richardson", MG_TETRAHEDRA, 0,
+     COARSE "-mg_levels_pc_type sor -mg_levels_ksp_type richardson -mg_levels_pc_sor_lits 2", NULL},
+    {"gamg bjacobi sor", MG_SCALAR, 0, COARSE "-mg_levels_pc_type bjacobi -mg_levels_sub_pc_type sor", NULL},
     /* The coarsest level */
     {"coarse cholesky", MG_GRID, 3, JACOBI "-mg_coarse_pc_type cholesky", NULL},
     {"coarse svd", MG_GRID, 3, JACOBI "-mg_coarse_pc_type svd", NULL},
@@ -67,7 +78,8 @@ static const MGRow rows[] = {
     {"coarse jacobi by petsc", MG_GRID, 3, JACOBI "-mg_coarse_pc_type jacobi", NULL},
     {"coarse large by petsc", MG_LARGE, 2, JACOBI, NULL},
     /* Hierarchies left to PETSc */
-    {"no sor", MG_GRID, 3, "-mg_levels_pc_type sor", "level 2: the preconditioner is sor"},
+    {"no asm", MG_GRID, 3, "-mg_levels_pc_type asm", "level 2: the preconditioner is asm"},
+    {"no ilu of petsc", MG_GRID, 3, "-mg_levels_pc_type ilu", "ilu of the smoother is PETSc's own"},
     {"no gmres", MG_GRID, 3, JACOBI "-mg_levels_ksp_type gmres", "level 2: the smoother is gmres"},
     {"no norm", MG_GRID, 3, JACOBI "-mg_levels_ksp_norm_type unpreconditioned -mg_levels_ksp_convergence_test skip",
      "level 2: the smoother computes norms"},

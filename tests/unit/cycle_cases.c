@@ -152,11 +152,36 @@ static void prepare_transposes(CycleEngine *e)
     UNIT_EQUAL(SPMV_SUCCESS, spmv_prepare_transpose(e->matrix[l][1].plan, &e->plain));
 }
 
+static double *diagonal_matrix(const CycleLevel *level, int up)
+{
+  double *dense = calloc((size_t)level->rows * (size_t)level->rows + 1, sizeof *dense);
+
+  for (int i = 0; i < level->rows; i++) dense[i * level->rows + i] = level->m[up][i];
+  return dense;
+}
+
+static SpmvCycleSmoother function_of(CycleEngine *e, int l, int up)
+{
+  const CycleLevel *level = &e->c->level[l];
+  double           *dense = diagonal_matrix(level, up);
+
+  open_matrix(e, &e->of_m[l][up], e->c->setup.scalar, 1, dense, level->rows, level->rows);
+  free(dense);
+  e->m_operator[l][up] = operator_of(&e->of_m[l][up], 0);
+  return (SpmvCycleSmoother){.steps = e->c->setup.steps[up],
+                             .step  = level->step[up],
+                             .kind  = SPMV_PC_FUNCTION,
+                             .apply = spmv_operator_product,
+                             .ctx   = &e->m_operator[l][up],
+                             .flops = level->rows};
+}
+
 static SpmvCycleSmoother smoother_of(CycleEngine *e, int l, int up)
 {
   const CycleSetup *u     = &e->c->setup;
   const int         block = u->block[up];
 
+  if (u->apply[up]) return function_of(e, l, up);
   e->m[l][up] =
       block ? put_new(e, u->scalar, 1 / e->scale, e->c->level[l].m[up], (int64_t)e->c->level[l].rows * block) : NULL;
   return (SpmvCycleSmoother){.steps      = u->steps[up],
@@ -251,7 +276,10 @@ void cycle_engine_close(CycleEngine *e)
   hooks_drop(&e->hooks);
   for (int l = 0; l < e->c->setup.levels; l++) {
     for (int k = 0; k < 3; k++) close_matrix(e, &e->matrix[l][k]);
-    for (int up = 0; up < 2; up++) spmv_exec_free(&e->plain, SPMV_DEVICE, e->m[l][up]);
+    for (int up = 0; up < 2; up++) {
+      spmv_exec_free(&e->plain, SPMV_DEVICE, e->m[l][up]);
+      close_matrix(e, &e->of_m[l][up]);
+    }
   }
   close_matrix(e, &e->inverse_matrix);
   void *const blocks[] = {e->inverse, e->b, e->x};
@@ -273,7 +301,12 @@ SpmvStatus cycle_engine_renew(CycleEngine *e)
     renew_matrix(e, &e->matrix[l][1], from->p);
     if (u->own_restriction) renew_matrix(e, &e->matrix[l][2], from->r);
     for (int up = 0; up < 2; up++)
-      if (u->block[up]) put(e, e->m[l][up], u->scalar, 1 / e->scale, from->m[up], (int64_t)from->rows * u->block[up]);
+      if (u->apply[up]) {
+        double *dense = diagonal_matrix(from, up);
+        renew_matrix(e, &e->of_m[l][up], dense);
+        free(dense);
+      } else if (u->block[up])
+        put(e, e->m[l][up], u->scalar, 1 / e->scale, from->m[up], (int64_t)from->rows * u->block[up]);
   }
   prepare_transposes(e);
   renew_matrix(e, &e->inverse_matrix, c->inverse);

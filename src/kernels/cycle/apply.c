@@ -65,6 +65,8 @@ static SpmvStatus operate(const SpmvCycle *cycle, const SpmvCycleOp *op, const v
     return cycle->slots->point(cycle, grid, op, x, b, NULL, out, exec);
   case SPMV_CYCLE_RESIDUAL:
     return residual(cycle, op, x, b, out, exec);
+  case SPMV_CYCLE_APPLY:
+    return spmv_cycle_smoother(grid, op->up)->apply(spmv_cycle_smoother(grid, op->up)->ctx, b, out, exec);
   case SPMV_CYCLE_RESTRICT:
     return spmv_operator_mult(&grid->def.restriction, 1, x, 0, out, exec);
   case SPMV_CYCLE_INTERPOLATE:

@@ -29,7 +29,8 @@ static SpmvStatus check_operator(const SpmvOperator *a, const char *name, int le
   return SPMV_SUCCESS;
 }
 
-static SpmvStatus check_smoother(const SpmvCycleSmoother *s, const char *name, int level, int64_t rows, SpmvExec *exec)
+static SpmvStatus check_smoother(const SpmvCycleSmoother *s, const char *name, int level, int64_t rows, int scaled,
+                                 SpmvExec *exec)
 {
   if (s->steps < 0 || s->steps > STEPS_MAX)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "cycle, level %d: %d steps %s the correction, which must be 0 to %d",
@@ -39,13 +40,14 @@ static SpmvStatus check_smoother(const SpmvCycleSmoother *s, const char *name, i
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "cycle, level %d: the array of factors of the %d steps %s the correction is NULL", level, s->steps,
                      name);
-  if ((int)s->kind < SPMV_PC_IDENTITY || s->kind > SPMV_PC_BLOCKS)
+  if ((int)s->kind < SPMV_PC_IDENTITY || s->kind > SPMV_PC_FUNCTION ||
+      (s->kind == SPMV_PC_FUNCTION && (!s->apply || scaled)))
     return spmv_fail(
         exec, SPMV_ERR_ARGUMENT,
-        "cycle, level %d: M of the smoother %s the correction is of kind %d, but must be the identity, a diagonal or "
-        "blocks",
+        "cycle, level %d: M of the smoother %s the correction is of kind %d, but must be the identity, a diagonal, "
+        "blocks, or a function, which is not NULL, without matrix_scale",
         level, name, (int)s->kind);
-  if (s->kind != SPMV_PC_IDENTITY && rows && !s->values)
+  if ((s->kind == SPMV_PC_DIAGONAL || s->kind == SPMV_PC_BLOCKS) && rows && !s->values)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "cycle, level %d: the values of M of the smoother %s the correction are NULL", level, name);
   if (s->kind == SPMV_PC_BLOCKS && (s->block_size < 2 || s->block_size > SPMV_PC_BLOCK_MAX || rows % s->block_size))
@@ -71,8 +73,8 @@ static SpmvStatus check_level(const SpmvCycleOptions *o, int l, SpmvExec *exec)
   SPMV_TRY(check_operator(&level->matrix, "matrix", l, level->rows, level->rows, o, exec));
   SPMV_TRY(check_operator(&level->interpolation, "interpolation", l, level->rows, o->level[l - 1].rows, o, exec));
   SPMV_TRY(check_operator(&level->restriction, "restriction", l, o->level[l - 1].rows, level->rows, o, exec));
-  SPMV_TRY(check_smoother(&level->down, "before", l, level->rows, exec));
-  return check_smoother(&level->up, "after", l, level->rows, exec);
+  SPMV_TRY(check_smoother(&level->down, "before", l, level->rows, o->matrix_scale != NULL, exec));
+  return check_smoother(&level->up, "after", l, level->rows, o->matrix_scale != NULL, exec);
 }
 
 /* The length of the list of operations grows with the number of visits */
@@ -124,6 +126,9 @@ static int has_vector(const SpmvCycle *cycle, int l, int vector)
   const int finest = l == cycle->options.levels - 1 && !cycle->options.matrix_scale;
 
   if (vector == SPMV_CYCLE_X0 || vector == SPMV_CYCLE_B) return !finest;
+  if (vector == SPMV_CYCLE_Z)
+    return l > 0 &&
+           (cycle->grid[l].def.down.kind == SPMV_PC_FUNCTION || cycle->grid[l].def.up.kind == SPMV_PC_FUNCTION);
   return l > 0;
 }
 
@@ -195,6 +200,8 @@ static double op_flops(const SpmvCycle *cycle, const SpmvCycleOp *op)
     return point_flops(cycle, op);
   case SPMV_CYCLE_RESIDUAL:
     return 2 * nonzeros(&level->matrix);
+  case SPMV_CYCLE_APPLY:
+    return spmv_cycle_smoother(&cycle->grid[op->level], op->up)->flops;
   case SPMV_CYCLE_RESTRICT:
     return 2 * nonzeros(&level->restriction);
   case SPMV_CYCLE_INTERPOLATE:

@@ -20,14 +20,16 @@ typedef enum {
   SPMV_CYCLE_X1,
   SPMV_CYCLE_B,
   SPMV_CYCLE_W, /* products with A, residuals */
+  SPMV_CYCLE_Z, /* M r, of levels whose M is a function */
   SPMV_CYCLE_VECTORS,
   SPMV_CYCLE_NONE = -1
 } SpmvCycleVector;
 
 typedef enum {
   SPMV_CYCLE_STEP,        /* out = current x + before out + correction M (b - A x) */
-  SPMV_CYCLE_POINT,       /* out = current x + before out + correction M b */
+  SPMV_CYCLE_POINT,       /* out = current x + before out + correction M b; M is the identity if it is a function */
   SPMV_CYCLE_RESIDUAL,    /* out = b - A x */
+  SPMV_CYCLE_APPLY,       /* out = M b, by the function of the smoother */
   SPMV_CYCLE_RESTRICT,    /* out = R x, with out on the next coarser level */
   SPMV_CYCLE_INTERPOLATE, /* out = P x, or with adds out += P x, with x on the next coarser level */
   SPMV_CYCLE_COARSEST     /* out = inverse b, or with adds out += inverse b, by the inverse or the dense matrix */

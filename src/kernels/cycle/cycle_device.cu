@@ -69,9 +69,10 @@ SpmvStatus enqueue_point(int64_t rows, const SpmvFactors *step, const void *m, c
 SpmvStatus point(const SpmvCycle *cycle, const SpmvCycleGrid *grid, const SpmvCycleOp *op, const void *x, const void *b,
                  const void *w, void *out, SpmvExec *exec)
 {
-  const SpmvCycleSmoother *s = spmv_cycle_smoother(grid, op->up);
+  const SpmvCycleSmoother *s    = spmv_cycle_smoother(grid, op->up);
+  const SpmvPreconditioner kind = s->kind == SPMV_PC_FUNCTION ? SPMV_PC_IDENTITY : s->kind;
 
-  return spmv_with_point<0>(cycle->options.scalar_type, spmv_point_block(s->kind, s->block_size),
+  return spmv_with_point<0>(cycle->options.scalar_type, spmv_point_block(kind, s->block_size),
                             [&](auto scalar, auto block) {
                               return enqueue_point<decltype(scalar), decltype(block)::value>(
                                   grid->def.rows, cycle->steps + op->step, s->values, x, b, w, out, op->adds, exec);

@@ -229,6 +229,7 @@ int levels_of(const SpmvCycle *cycle)
       if (!plan_of(a) || a.processes) return levels;
       nonzeros += plan_of(a)->nnz;
     }
+    if (l.down.kind == SPMV_PC_FUNCTION || l.up.kind == SPMV_PC_FUNCTION) return levels;
     if (l.rows > most || l.rows == 0 || nonzeros > NONZEROS) return levels;
   }
   return levels;
@@ -285,7 +286,7 @@ Level describe(const SpmvCycle *cycle, int l, int32_t *entries)
   Level                level;
 
   memset(&level, 0, sizeof level);
-  for (int v = 0; v < SPMV_CYCLE_VECTORS; v++) {
+  for (int v = 0; v < SPMV_CYCLE_Z; v++) {
     level.vector[v] = *entries;
     *entries += (int32_t)grid.def.rows;
   }

@@ -246,7 +246,7 @@ static void refuse_levels(CycleEngine *e)
   refuses(&w, e, "level 3: the array of factors of the 2 steps after the correction is NULL");
   w.l[1].up.values = NULL;
   refuses(&w, e, "level 1: the values of M of the smoother after the correction are NULL");
-  w.l[1].down.kind = SPMV_PC_FUNCTION;
+  w.l[1].down.kind = SPMV_PC_FUNCTION; /* without one */
   refuses(&w, e, "level 1: M of the smoother before the correction is of kind");
   w.l[3].down.kind       = SPMV_PC_BLOCKS;
   w.l[3].down.block_size = 3; /* 17 rows */

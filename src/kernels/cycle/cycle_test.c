@@ -128,6 +128,24 @@ UNIT_TEST(cycle_with_each_preconditioner_is_that_of_books)
     }
 }
 
+/* Each number of steps, with one function or two. Levels below a function may be one dense matrix. */
+UNIT_TEST(cycle_with_functions_for_m_is_that_of_books)
+{
+  for (int i = 0; i < 24; i++) {
+    CycleSetup u = cycle_setup();
+
+    u.apply[0]   = i % 3 < 2;
+    u.apply[1]   = i % 3 > 0;
+    u.steps[0]   = i % 4;
+    u.steps[1]   = i / 4 % 4;
+    u.visits     = 1 + i % 2;
+    u.cycles     = 1 + i / 12;
+    u.scalar     = i % 5 == 1 ? SPMV_F32 : SPMV_F64;
+    u.dense_rows = i % 2 ? -1 : 0;
+    check_setup(&u);
+  }
+}
+
 UNIT_TEST(cycle_with_matrices_of_each_format_is_that_of_books)
 {
   for (int i = 0; i < spmv_format_count(); i++)
@@ -207,6 +225,7 @@ UNIT_TEST(cycle_takes_new_steps_and_values)
         u.dofs            = 2;
         u.block[1]        = 2;
         u.function        = i == 1 && own;
+        u.apply[0]        = i == 2;
         CycleCase   c     = cycle_case(&u);
         CycleEngine e;
         cycle_engine_open(&e, &c);

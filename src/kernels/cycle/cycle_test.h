@@ -17,6 +17,7 @@ typedef struct {
   int         visits, cycles;
   int         own_restriction; /* the restriction is a plan that differs from P^T; 0: the transposed product of P */
   int         function;        /* on the coarsest level, instead of the inverse */
+  int         apply[2];        /* M is a function, which multiplies by the diagonal; down and up */
   int         own_stream;
   int64_t     dense_rows;
   /* A single-precision cycle between vectors in double precision */
@@ -73,7 +74,8 @@ typedef struct {
   Hooks            hooks; /* allocate the memory of the cycle alone */
   SpmvExec         plain, exec;
   CycleMatrix      matrix[SPMV_CYCLE_LEVELS][3], inverse_matrix;
-  SpmvOperator     coarse;
+  CycleMatrix      of_m[SPMV_CYCLE_LEVELS][2]; /* of setup.apply */
+  SpmvOperator     coarse, m_operator[SPMV_CYCLE_LEVELS][2];
   void            *inverse, *m[SPMV_CYCLE_LEVELS][2], *b, *x;
   SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
   double           scale; /* of the matrices in plans: *options.matrix_scale, or 1 */

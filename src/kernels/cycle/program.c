@@ -27,7 +27,8 @@ static void add(Program *p, SpmvCycleOp op)
 
 static int other(int iterate) { return iterate == SPMV_CYCLE_X0 ? SPMV_CYCLE_X1 : SPMV_CYCLE_X0; }
 
-/* One step: one operation, or two if M has blocks, because M needs the residual of the whole block */
+/* One step: one operation, or two if M has blocks, because M needs the residual of the whole block. A function has one more.
+ */
 static void add_step(Program *p, int level, int up, int number)
 {
   const SpmvCycleGrid     *grid     = &p->cycle->grid[level];
@@ -45,10 +46,14 @@ static void add_step(Program *p, int level, int up, int number)
     op.kind = SPMV_CYCLE_POINT;
     op.out  = op.x;
     op.x    = SPMV_CYCLE_NONE;
-  } else if (smoother->kind == SPMV_PC_BLOCKS) {
+  } else if (smoother->kind == SPMV_PC_BLOCKS || smoother->kind == SPMV_PC_FUNCTION) {
     add(p, (SpmvCycleOp){SPMV_CYCLE_RESIDUAL, level, op.x, SPMV_CYCLE_B, SPMV_CYCLE_W, 0, 0, 0});
     op.kind = SPMV_CYCLE_POINT;
     op.b    = SPMV_CYCLE_W;
+  }
+  if (smoother->kind == SPMV_PC_FUNCTION) {
+    add(p, (SpmvCycleOp){SPMV_CYCLE_APPLY, level, SPMV_CYCLE_NONE, op.b, SPMV_CYCLE_Z, 0, up, 0});
+    op.b = SPMV_CYCLE_Z;
   }
   /* the second step from a zero guess: x_(k-1) is zero */
   if (number == 1 && p->zero[level] < 0) op.adds = 0;

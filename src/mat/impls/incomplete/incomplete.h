@@ -67,6 +67,7 @@ PETSC_INTERN PetscLogDouble MatIncompleteFlops(const MatIncompleteApply *);
 
 /* sor.c. Get: brings the data on the device up to date for the matrix as it is, or leaves a reason. small: also if the matrix
    is small. A: of any sequential AIJ type */
-PETSC_INTERN PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType, PetscReal shift, PetscInt sweeps,
-                                         PetscBool small, MatIncompleteApply *, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType, PetscReal shift, PetscInt its,
+                                         PetscInt lits, PetscBool small, MatIncompleteApply *,
+                                         char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MatSOR_Incomplete(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);

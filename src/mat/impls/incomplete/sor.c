@@ -90,8 +90,8 @@ static PetscErrorCode SweepsUpdate(Mat A, Sweeps *s, int node_rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt sweeps, PetscBool small,
-                            MatIncompleteApply *to, char why[SPMV_MESSAGE_MAX])
+PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its, PetscInt lits,
+                            PetscBool small, MatIncompleteApply *to, char why[SPMV_MESSAGE_MAX])
 {
   const PetscBool forward   = flag & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP) ? PETSC_TRUE : PETSC_FALSE;
   const PetscBool backward  = flag & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP) ? PETSC_TRUE : PETSC_FALSE;
@@ -110,7 +110,7 @@ PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType flag, PetscReal s
   MatIncompleteApplyOf(&s->of, to);
   to->omega  = (double)omega;
   to->sweep  = forward && backward ? SPMV_SOR_SYMMETRIC : forward ? SPMV_SOR_FORWARD : SPMV_SOR_BACKWARD;
-  to->sweeps = (int)sweeps;
+  to->sweeps = (int)(node_rows ? its : its * lits); /* PETSc ignores local iterations where it uses inodes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,7 +149,7 @@ PetscErrorCode MatSOR_Incomplete(Mat A, Vec b, PetscReal omega, MatSORType flag,
   MatIncompleteApply a;
 
   PetscFunctionBegin;
-  PetscCall(MatSweepsGet(A, omega, flag, shift, its * lits, PETSC_FALSE, &a, why));
+  PetscCall(MatSweepsGet(A, omega, flag, shift, its, lits, PETSC_FALSE, &a, why));
   if (!why[0] && b == x) PetscCall(PetscStrncpy(why, "b and x are one vector", sizeof why));
   if (!why[0]) PetscCall(SweepOnDevice(&a, zero, b, x, why));
   if (why[0]) PetscCall(AIJFmtParentSOR(A, b, omega, flag, shift, its, lits, x));

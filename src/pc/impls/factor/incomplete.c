@@ -54,7 +54,7 @@ static PetscErrorCode SweepsOnDevice(PC pc, PetscBool small, MatIncompleteApply 
   else if (shifted) PetscCall(PetscStrncpy(why, "-pc_sor_diagonal_shift", SPMV_MESSAGE_MAX));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &local, NULL, NULL));
-  PetscCall(MatSweepsGet(local, omega, kind, 0, its * lits, small, a, why));
+  PetscCall(MatSweepsGet(local, omega, kind, 0, size > 1 ? lits : its, size > 1 ? 1 : lits, small, a, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -74,6 +74,20 @@ static PetscErrorCode WhySolver(KSP ksp, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What M of a smoother is; nothing is computed */
+static PetscErrorCode DescribePC(PC pc, MGDevPoint *wanted, char why[SPMV_MESSAGE_MAX])
+{
+  PetscBool function;
+
+  PetscFunctionBegin;
+  PetscCall(PCIncompleteIs(pc, &function));
+  if (!function) PetscCall(MGDevPointDescribe(pc, wanted, why));
+  if (!function) PetscFunctionReturn(PETSC_SUCCESS);
+  *wanted = (MGDevPoint){.kind = SPMV_PC_FUNCTION, .block = 1};
+  PetscCall(MGDevKeyGet(pc, &wanted->key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* guess: the smoother starts from a nonzero iterate */
 static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool guess, MGDevSmoother *mine,
                                   char why[SPMV_MESSAGE_MAX])
@@ -100,7 +114,7 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
   if (!fault && ksp->pc->failedreason) fault = "the set-up of the smoother's preconditioner failed";
   if (fault) PetscCall(PetscStrncpy(why, fault, SPMV_MESSAGE_MAX));
   else PetscCall(MGDevRecurrenceGet(ksp, &mine->wanted, why));
-  if (!why[0] && ksp->max_it > 0) PetscCall(MGDevPointDescribe(ksp->pc, &mine->wanted_point, why));
+  if (!why[0] && ksp->max_it > 0) PetscCall(DescribePC(ksp->pc, &mine->wanted_point, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

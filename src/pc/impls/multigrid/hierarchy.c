@@ -40,6 +40,7 @@ static void SmootherFree(MGDevHierarchy h, MGDevSmoother *s)
   MGDevPointFree(&s->point, h->exec);
   MGDevRoundedFree(h, &s->rounded);
   s->recurrence.id = 0;
+  memset(&s->function, 0, sizeof s->function);
 }
 
 static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
@@ -120,7 +121,9 @@ static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
     SmootherFree(h, &mine->up);
     now->up = now->down;
   }
-  now->visits = i == 1 ? 1 : (int)levels[i]->cycles; /* PETSc solves the coarsest level once */
+  h->now->function[i][0] = mine->down.function;
+  h->now->function[i][1] = mine->up.function;
+  now->visits            = i == 1 ? 1 : (int)levels[i]->cycles; /* PETSc solves the coarsest level once */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,7 @@
 #include <spmv_direct.h>
 #include "mgdevice.h"
 #include "parallel/processes.h"
+#include "pc/impls/factor/pcfactor.h"
 #include "sys/private.h"
 
 enum {
@@ -91,6 +92,8 @@ typedef struct {
   SpmvFactors       step[MGDEV_STEPS_MAX];
   MGDevPoint        point;
   MGDevRoundedArray rounded; /* M in single precision */
+  /* M of kind SPMV_PC_FUNCTION; the cycle has its address */
+  MatIncompleteApply function;
 } MGDevSmoother;
 
 /* The conversion of a MAIJ matrix, by which a DM with several unknowns per point interpolates */
@@ -108,9 +111,10 @@ typedef struct {
 
 /* The input of a cycle; compared as a whole */
 typedef struct {
-  SpmvCycleOptions options; /* its level points to the next field */
-  SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
-  PetscInt64       serial[SPMV_CYCLE_LEVELS][6]; /* of the plans of A, P and R, each with both blocks */
+  SpmvCycleOptions   options; /* its level points to the next field */
+  SpmvCycleLevel     level[SPMV_CYCLE_LEVELS];
+  PetscInt64         serial[SPMV_CYCLE_LEVELS][6];   /* of the plans of A, P and R, each with both blocks */
+  MatIncompleteApply function[SPMV_CYCLE_LEVELS][2]; /* of the smoothers down and up */
 } MGDevMade;
 
 /* The precision of the cycle */

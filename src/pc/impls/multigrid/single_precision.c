@@ -56,10 +56,24 @@ PetscErrorCode MGDevHierarchyDecline(MGDevHierarchy h, PC pc, const char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether M of a smoother is a function, which has double precision */
+static PetscErrorCode HasFunction(const PC_MG *mg, PetscBool *has)
+{
+  PetscFunctionBegin;
+  *has = PETSC_FALSE;
+  for (PetscInt i = 1; i < mg->levels[0]->levels; i++) {
+    const KSP both[] = {mg->levels[i]->smoothd, mg->levels[i]->smoothu};
+
+    for (int k = 0; k < 2 && !*has; k++) PetscCall(PCIncompleteIs(both[k]->pc, has));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Decides whether the hierarchy uses single precision */
 PetscErrorCode MGDevSingleDecide(MGDevHierarchy h, PC pc, PetscBool *single)
 {
   const PC_MG *mg = PetscPackMG(pc);
+  PetscBool    function;
   Mat          A;
 
   PetscFunctionBegin;
@@ -69,7 +83,10 @@ PetscErrorCode MGDevSingleDecide(MGDevHierarchy h, PC pc, PetscBool *single)
   if (h->single.failed_id == ((PetscObject)A)->id && h->single.failed_nonzero == A->nonzerostate)
     PetscFunctionReturn(PETSC_SUCCESS);
   h->single.why[0] = 0;
-  if (AIJFMT_SCALAR == SPMV_F32)
+  PetscCall(HasFunction(mg, &function));
+  if (function)
+    PetscCall(PetscStrncpy(h->single.why, "sweeps and incomplete factors have double precision", sizeof h->single.why));
+  else if (AIJFMT_SCALAR == SPMV_F32)
     PetscCall(PetscStrncpy(h->single.why, "PetscScalar has single precision by itself", sizeof h->single.why));
   else if (mg->levels[0]->levels < 2)
     PetscCall(PetscStrncpy(h->single.why, "there is one level only", sizeof h->single.why));

@@ -44,24 +44,62 @@ static PetscErrorCode GetSteps(MGDevHierarchy h, MGDevSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The function of a smoother as it is now */
+static PetscErrorCode GetFunction(PC pc, MatIncompleteApply *now, char why[SPMV_MESSAGE_MAX])
+{
+  PetscBool unused;
+
+  PetscFunctionBegin;
+  PetscCall(PCIncompleteOnDevice(pc, PETSC_TRUE, &unused, now, why));
+  if (!now->of && !why[0])
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the preconditioner %s of the smoother is PETSc's own",
+                            ((PetscObject)pc)->type_name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called after MGDevAccept(); a solver that must be set up again differs, too */
 PetscErrorCode MGDevSmootherHolds(KSP ksp, const MGDevSmoother *s, PetscBool *holds)
 {
-  PetscBool steps, point = PETSC_TRUE;
+  PetscBool          steps, point = PETSC_TRUE;
+  MatIncompleteApply function;
+  char               unused[SPMV_MESSAGE_MAX] = "";
 
   PetscFunctionBegin;
   PetscCall(PetscMemcmp(&s->wanted, &s->recurrence, sizeof s->wanted, &steps));
   if (s->wanted.steps > 0) PetscCall(MGDevPointSame(&s->point, &s->wanted_point, &point));
+  if (steps && point && s->wanted.steps > 0 && s->point.kind == SPMV_PC_FUNCTION) {
+    PetscCall(GetFunction(ksp->pc, &function, unused));
+    PetscCall(PetscMemcmp(&s->function, &function, sizeof function, &point));
+  }
   if (!steps || !point || ksp->setupstage != KSP_SETUP_NEWRHS || !ksp->pc->setupcalled) *holds = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After PCSetUp(). Collective on several processes. */
+static PetscErrorCode TakeFunction(MGDevHierarchy h, PC pc, MGDevSmoother *s, SpmvCycleSmoother *now)
+{
+  PetscFunctionBegin;
+  MGDevPointFree(&s->point, h->exec);
+  PetscCall(GetFunction(pc, &s->function, h->reason));
+  PetscCall(MGDevAgree(h));
+  if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  s->point   = s->wanted_point;
+  now->apply = MatIncompleteFunction;
+  now->ctx   = &s->function;
+  now->flops = (double)MatIncompleteFlops(&s->function);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, SpmvCycleSmoother *now)
 {
+  const PetscBool function = s->wanted.steps > 0 && s->wanted_point.kind == SPMV_PC_FUNCTION ? PETSC_TRUE : PETSC_FALSE;
+
   PetscFunctionBegin;
   PetscCall(GetSteps(h, s));
+  PetscCall(PetscMemzero(&s->function, sizeof s->function));
+  if (!h->reason[0] && function) PetscCall(TakeFunction(h, ksp->pc, s, now));
   /* the work vectors are unused between two solves; both smoother types have at least two */
-  if (!h->reason[0] && s->recurrence.steps > 0)
+  else if (!h->reason[0] && s->recurrence.steps > 0)
     PetscCall(
         MGDevPointGet(&s->point, &s->wanted_point, ksp->pc, ksp->work[0], ksp->work[1], h->exec, &h->renew, h->reason));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
