@@ -14,7 +14,6 @@ static const struct {
     {PCQR, "factors are computed and applied on the host"},
     {PCEISENSTAT, "its sweeps run on the host"},
     {PCKACZMARZ, "its sweeps run on the host"},
-    {PCASM, "its blocks are solved outside of the iterations on the GPU"},
     {PCGASM, "its blocks are solved outside of the iterations on the GPU"},
     {PCPATCH, "its patches are solved on the host"},
     {PCVPBJACOBI, "its blocks of different sizes are applied on the host"},
@@ -138,7 +137,7 @@ static PetscErrorCode ReasonOfOwnIncomplete(PC pc, char why[SPMV_MESSAGE_MAX])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of incomplete factors, sweeps, and blocks of them */
+/* The same of incomplete factors and sweeps */
 static PetscErrorCode ReasonOfIncomplete(PC pc, PetscBool *is, char why[SPMV_MESSAGE_MAX], char hint[SPMV_MESSAGE_MAX])
 {
   char               text[SPMV_MESSAGE_MAX] = "";
@@ -147,15 +146,15 @@ static PetscErrorCode ReasonOfIncomplete(PC pc, PetscBool *is, char why[SPMV_MES
   PCType             type;
 
   PetscFunctionBegin;
-  PetscCall(PCIncompleteIs(pc, is));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &factor, PCILU, PCICC, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, PCSOR, ""));
   PetscCall(PCIncompleteOnDevice(pc, PETSC_FALSE, &ours, &a, text));
   if (!*is || a.of) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetType(pc, &type));
   if (!ours) PetscCall(ReasonOfOwnIncomplete(pc, text));
   if (text[0])
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: %s on the host: %s", type,
-                            factor ? "incomplete factors are computed and applied" : "it is applied", text));
+                            factor ? "incomplete factors are computed and applied" : "its sweeps run", text));
   else if (!ours) PetscCall(ReasonNotReplaced(type, why, hint));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,13 +162,22 @@ static PetscErrorCode ReasonOfIncomplete(PC pc, PetscBool *is, char why[SPMV_MES
 /* Why the preconditioner cannot run on the GPU; "" if it did, or would in a solver of ours */
 static PetscErrorCode ReasonOfPC(PC pc, char why[SPMV_MESSAGE_MAX], char hint[SPMV_MESSAGE_MAX])
 {
+  char         text[SPMV_MESSAGE_MAX] = "";
   PC_MGDevice *ours;
   PetscBool    served, boomeramg;
   const char  *prefix;
   PCType       type;
+  PC           inner;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(pc, &type));
+  PetscCall(PCOfBlock(pc, &inner, text));
+  if (!inner) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: it is applied on the host: %s", type, text));
+  if (!inner) PetscFunctionReturn(PETSC_SUCCESS);
+  if (inner != pc) {
+    PetscCall(ReasonOfPC(inner, why, hint));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &served, PCNONE, PCJACOBI, PCPBJACOBI, ""));
   if (served) PetscFunctionReturn(PETSC_SUCCESS);

@@ -214,8 +214,10 @@ PetscErrorCode IncompleteTestSweeps(void)
 PetscErrorCode IncompleteTestEngines(void)
 {
   const IncompleteCase symmetric = {.name = "tetrahedra", .shape = 2, .factor = 1};
+  PetscMPIInt          size;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(TestPC(scalar, KSPGMRES, KSPGMRESDEVICE, PCSOR));
   PetscCall(TestPC(nodes, KSPGMRES, KSPGMRESDEVICE, PCSOR));
   PetscCall(TestPC(symmetric, KSPCG, KSPCGDEVICE, PCSOR));
@@ -225,13 +227,17 @@ PetscErrorCode IncompleteTestEngines(void)
   PetscCall(PetscOptionsClearValue(NULL, "-pc_sor_omega"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_sor_lits"));
   PetscCall(TestPC(scalar, KSPGMRES, KSPGMRESDEVICE, PCBJACOBI));
+  if (size == 1) PetscCall(TestPC(scalar, KSPGMRES, KSPGMRESDEVICE, PCASM));
+  else PetscCall(TestDeclined(PCASM, "-pc_asm_overlap", "1", "the blocks overlap"));
   PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", PCSOR));
   PetscCall(TestPC(nodes, KSPGMRES, KSPGMRESDEVICE, PCBJACOBI));
   PetscCall(PetscOptionsClearValue(NULL, "-sub_pc_type"));
   PetscCall(TestDeclined(PCSOR, "-pc_sor_diagonal_shift", "0.1", "-pc_sor_diagonal_shift"));
   PetscCall(TestDeclined(PCBJACOBI, "-pc_bjacobi_local_blocks", "3", "has 3 blocks"));
-  PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_type", PCJACOBI, "block is jacobi"));
-  PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_factor_mat_solver_type", MATSOLVERPETSC, "block is ilu of PETSc"));
+  PetscCall(TestDeclined(PCASM, "-pc_asm_blocks", "4", size > 1 ? "has 2 blocks" : "has 4 blocks"));
+  PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_type", PCJACOBI, size > 1 ? "of this process is not" : "is bjacobi"));
+  PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_factor_mat_solver_type", MATSOLVERPETSC,
+                         size > 1 ? "of this process is not" : "is bjacobi"));
   PetscCall(TestDeclined(PCBJACOBI, "-sub_ksp_type", KSPGMRES, "does more than"));
   PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_factor_levels", "1", "-pc_factor_levels 1"));
   PetscFunctionReturn(PETSC_SUCCESS);

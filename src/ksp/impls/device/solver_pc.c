@@ -77,32 +77,39 @@ static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec re
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On several processes all have a function afterwards, or all have a reason */
-static PetscErrorCode IncompleteGet_KSPDevice(KSP ksp, KSPDevice *s, MatIncompleteApply *a)
+/* A factor or sweeps on the device, perhaps those of the only block of this process. On several processes all have a function
+   afterwards, or all have a reason. */
+static PetscErrorCode FunctionGet_KSPDevice(KSP ksp, KSPDevice *s, SpmvDirect **direct, MatIncompleteApply *a)
 {
-  PetscBool is, of_type;
+  PetscBool local, unused;
+  PC        pc;
 
   PetscFunctionBegin;
-  PetscCall(PCIncompleteIs(ksp->pc, &of_type));
-  PetscCall(PCIncompleteOnDevice(ksp->pc, PETSC_FALSE, &is, a, s->reason));
-  if (!of_type || !s->several) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!a->of && !s->reason[0])
-    PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));
+  *direct = NULL;
+  PetscCall(PetscMemzero(a, sizeof *a));
+  PetscCall(PCOfBlock(ksp->pc, &pc, s->reason));
+  if (pc) PetscCall(PCFactorOnDevice(pc, &unused, direct, s->reason));
+  if (pc) PetscCall(PCIncompleteOnDevice(pc, PETSC_FALSE, &unused, a, s->reason));
+  PetscCall(PCIncompleteIs(ksp->pc, &local));
+  if (!local || !s->several) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*direct && !a->of && !s->reason[0])
+    PetscCall(PetscStrncpy(s->reason, "the preconditioner of this process is not on the GPU", sizeof s->reason));
   PetscCall(KSPDevAgree(ksp, s));
-  if (s->reason[0]) a->of = NULL;
+  if (!s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  *direct = NULL;
+  a->of   = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
-  PetscBool          multigrid, factored;
+  PetscBool          multigrid;
   SpmvDirect        *direct;
   MatIncompleteApply a;
 
   PetscFunctionBegin;
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
-  PetscCall(PCFactorOnDevice(ksp->pc, &factored, &direct, s->reason));
-  PetscCall(IncompleteGet_KSPDevice(ksp, s, &a));
+  PetscCall(FunctionGet_KSPDevice(ksp, s, &direct, &a));
   if (direct || a.of) {
     PetscCall(ForgetHierarchy(s));
     BecomeFunction(s);

@@ -1,6 +1,6 @@
 /*
-  incomplete.c - preconditioners whose PCApply() is one call of the kernel library: incomplete factors, sweeps of SOR, and
-  block Jacobi with one of them for the only block of this process.
+  incomplete.c - preconditioners whose PCApply() is one call of the kernel library: incomplete factors and sweeps of SOR, and
+  the preconditioner of the only block of this process, which is all that a PCBJACOBI or PCASM then does.
 */
 #include "pcfactor.h"
 #include <petsc/private/kspimpl.h>
@@ -8,7 +8,7 @@
 PetscErrorCode PCIncompleteIs(PC pc, PetscBool *is)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, PCSOR, PCBJACOBI, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, PCSOR, PCBJACOBI, PCASM, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,27 +58,62 @@ static PetscErrorCode SweepsOnDevice(PC pc, PetscBool small, MatIncompleteApply 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solver of the only block of this process, set up, or a reason: KSPSolve() of it must be PCApply() */
-static PetscErrorCode BlockGet(PC pc, KSP *block, char why[SPMV_MESSAGE_MAX])
+/* Whether the only part of a PCASM of one process is the whole system */
+static PetscErrorCode IsWhole(PC pc, PetscBool *whole)
 {
-  PetscInt     blocks;
-  PetscBool    only;
-  KSP         *all;
-  Mat          A;
-  MatNullSpace null_space;
+  PetscMPIInt size;
+  PetscInt    parts, rows, n;
+  IS         *part;
 
   PetscFunctionBegin;
-  PetscCall(PCSetUpOnBlocks(pc));
-  PetscCall(PCBJacobiGetSubKSP(pc, &blocks, NULL, &all));
-  *block = blocks == 1 ? all[0] : NULL;
-  if (!*block) {
-    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "this process has %" PetscInt_FMT " blocks", blocks));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscObjectTypeCompare((PetscObject)*block, KSPPREONLY, &only));
-  PetscCall(KSPGetOperators(*block, &A, NULL));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  *whole = size == 1 ? PETSC_TRUE : PETSC_FALSE;
+  if (!*whole) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCASMGetLocalSubdomains(pc, &parts, &part, NULL));
+  PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
+  PetscCall(ISGetLocalSize(part[0], &n));
+  PetscCall(ISIdentity(part[0], whole));
+  if (parts > 1 || n != rows) *whole = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether KSPSolve() is PCApply(), whose PC is set up */
+static PetscErrorCode OnlyApplies(KSP ksp, PetscBool *only)
+{
+  MatNullSpace null_space;
+  Mat          A;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, only));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatGetNullSpace(A, &null_space));
-  if (!only || null_space || (*block)->dscale)
+  if (null_space || ksp->dscale) *only = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCOfBlock(PC pc, PC *inner, char why[SPMV_MESSAGE_MAX])
+{
+  PetscBool jacobi, schwarz, fits = PETSC_TRUE;
+  PetscInt  blocks;
+  KSP      *all;
+
+  PetscFunctionBegin;
+  *inner = pc;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCBJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCASM, &schwarz));
+  if ((!jacobi && !schwarz) || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetUpOnBlocks(pc));
+  if (jacobi) PetscCall(PCBJacobiGetSubKSP(pc, &blocks, NULL, &all));
+  else PetscCall(PCASMGetSubKSP(pc, &blocks, NULL, &all));
+  *inner = NULL;
+  if (blocks != 1) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "this process has %" PetscInt_FMT " blocks", blocks));
+  if (blocks != 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (schwarz) PetscCall(IsWhole(pc, &fits));
+  if (!fits) PetscCall(PetscStrncpy(why, "the blocks overlap, or are not the whole system", SPMV_MESSAGE_MAX));
+  if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OnlyApplies(all[0], &fits));
+  if (fits) PetscCall(PCOfBlock(all[0]->pc, inner, why));
+  else
     PetscCall(
         PetscStrncpy(why, "the solver of the block does more than to apply its preconditioner", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,23 +123,14 @@ PetscErrorCode PCIncompleteOnDevice(PC pc, PetscBool small, PetscBool *is, MatIn
                                     char reason[SPMV_MESSAGE_MAX])
 {
   char      why[SPMV_MESSAGE_MAX] = "";
-  PetscBool sor, blocks;
-  KSP       block = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  PetscBool sor;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(a, sizeof *a));
-  PetscCall(PCIncompleteIs(pc, is));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is, PCILU, PCICC, PCSOR, ""));
   if (!*is || !pc->setupcalled || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCBJACOBI, &blocks));
-  if (blocks) {
-    PetscCall(BlockGet(pc, &block, why));
-    if (!why[0]) PetscCall(PCIncompleteOnDevice(block->pc, small, is, a, why));
-    if (!why[0] && !a->of)
-      PetscCall(PetscSNPrintf(why, sizeof why, "the preconditioner of the block is %s%s",
-                              ((PetscObject)block->pc)->type_name, *is ? "" : " of PETSc"));
-    *is = PETSC_TRUE;
-  } else if (sor) PetscCall(SweepsOnDevice(pc, small, a, why));
+  if (sor) PetscCall(SweepsOnDevice(pc, small, a, why));
   else PetscCall(FactorOnDevice(pc, is, a, why));
   if (why[0]) PetscCall(PetscStrncpy(reason, why, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);

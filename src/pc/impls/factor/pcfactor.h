@@ -15,8 +15,11 @@ PETSC_INTERN PetscErrorCode PCFactorReplace(PCType type, PetscBool replace);
 /* *direct: the factorization on the device that PCApply() solves with, or NULL. *is: the PC is PCLU or PCCHOLESKY with a
    factor that may be there; then reason tells why it is not. */
 PETSC_INTERN PetscErrorCode PCFactorOnDevice(PC, PetscBool *is, SpmvDirect **direct, char reason[SPMV_MESSAGE_MAX]);
-/* incomplete.c. The same of PCILU, PCICC, PCSOR, and PCBJACOBI with one of these for the only block of this process: a->of is
-   NULL, or PCApply() is *a on the device. small: sweeps also with small matrices. PCIncompleteIs(): the type alone */
+/* incomplete.c. PCIncompleteIs(): PCILU, PCICC, PCSOR, and PCBJACOBI and PCASM, whatever is in their blocks.
+   PCOfBlock(): the PC itself, or that of the only block of this process, set up, if it does the same; else NULL with a reason.
+   PCIncompleteOnDevice() is PCFactorOnDevice() of PCILU, PCICC and PCSOR: a->of is NULL, or PCApply() is *a on the device.
+   small: sweeps also with small matrices */
 PETSC_INTERN PetscErrorCode PCIncompleteIs(PC, PetscBool *is);
+PETSC_INTERN PetscErrorCode PCOfBlock(PC, PC *inner, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PCIncompleteOnDevice(PC, PetscBool small, PetscBool *is, MatIncompleteApply *a,
                                                  char reason[SPMV_MESSAGE_MAX]);

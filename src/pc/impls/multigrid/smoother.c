@@ -48,9 +48,12 @@ static PetscErrorCode GetSteps(MGDevHierarchy h, MGDevSmoother *s)
 static PetscErrorCode GetFunction(PC pc, MatIncompleteApply *now, char why[SPMV_MESSAGE_MAX])
 {
   PetscBool unused;
+  PC        inner;
 
   PetscFunctionBegin;
-  PetscCall(PCIncompleteOnDevice(pc, PETSC_TRUE, &unused, now, why));
+  PetscCall(PetscMemzero(now, sizeof *now));
+  PetscCall(PCOfBlock(pc, &inner, why));
+  if (inner) PetscCall(PCIncompleteOnDevice(inner, PETSC_TRUE, &unused, now, why));
   if (!now->of && !why[0])
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the preconditioner %s of the smoother is PETSc's own",
                             ((PetscObject)pc)->type_name));
