@@ -196,8 +196,8 @@ static PetscErrorCode TestReuse(MatType type, KSPType method, PCType of_pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Engines apply the factor within their iterations */
-static PetscErrorCode TestEngine(KSPType method)
+/* Engines apply the factor within their iterations; of_pc: PCLU, or block Jacobi with it */
+static PetscErrorCode TestEngine(KSPType method, PCType of_pc)
 {
   KSPDeviceInfo info;
   PetscReal     error;
@@ -205,9 +205,10 @@ static PetscErrorCode TestEngine(KSPType method)
   KSP           ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "engine %s", method));
+  PetscCall(PetscSNPrintf(factor_name, sizeof factor_name, "engine %s, %s", method, of_pc));
   PetscCall(FactorMatrix(&FactorCases[0], MATAIJRBP, N, &A));
-  PetscCall(FactorSolver(method, PCLU, NULL, A, &ksp));
+  PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", PCLU));
+  PetscCall(FactorSolver(method, of_pc, NULL, A, &ksp));
   for (int step = 0; step < 3; step++) {
     if (step) PetscCall(FactorFill(&FactorCases[0], 1 + step, N, A));
     PetscCall(FactorSolved(ksp, PETSC_FALSE, &error));
@@ -215,6 +216,7 @@ static PetscErrorCode TestEngine(KSPType method)
     PetscCall(KSPDeviceGetInfo(ksp, &info));
     PetscCall(FactorCheck((PetscBool)(info.solves_device == step + 1 && !info.solves_host), info.reason));
   }
+  PetscCall(PetscOptionsClearValue(NULL, "-sub_pc_type"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -402,9 +404,9 @@ int main(int argc, char **argv)
     if (!PetscDefined(USE_COMPLEX)) {
       PetscCall(FactorTestCoarse(PETSC_FALSE));
       PetscCall(FactorTestCoarse(PETSC_TRUE));
-      PetscCall(TestEngine(KSPCGDEVICE));
-      PetscCall(TestEngine(KSPGMRESDEVICE));
-      PetscCall(TestEngine(KSPRICHARDSONDEVICE));
+      PetscCall(TestEngine(KSPCGDEVICE, PCLU));
+      PetscCall(TestEngine(KSPGMRESDEVICE, PCBJACOBI));
+      PetscCall(TestEngine(KSPRICHARDSONDEVICE, PCLU));
     }
     PetscCall(FactorTestChoice());
     PetscCall(TestSizes());
