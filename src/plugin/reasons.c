@@ -55,7 +55,8 @@ static PetscErrorCode HintAdd(char hint[SPMV_MESSAGE_MAX], const char prefix[], 
 static PetscErrorCode HintForCycle(const char why[], const char prefix[], char hint[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
-  if (strstr(why, "the preconditioner is ")) PetscCall(HintAdd(hint, prefix, "mg_levels_pc_type jacobi"));
+  if (strstr(why, "the preconditioner ") || strstr(why, "the rows wait for each other"))
+    PetscCall(HintAdd(hint, prefix, "mg_levels_pc_type jacobi"));
   if (strstr(why, "the smoother is ") || strstr(why, "computes norms"))
     PetscCall(HintAdd(hint, prefix, "mg_levels_ksp_type chebyshev"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -112,7 +113,7 @@ static PetscErrorCode ReasonOfFactor(PC pc, PetscBool *is, char why[SPMV_MESSAGE
 static PetscErrorCode ReasonOfOwnIncomplete(PC pc, char why[SPMV_MESSAGE_MAX])
 {
   MatSolverType      package   = NULL;
-  PetscBool          available = PETSC_FALSE, in_place = PETSC_FALSE, fill = PETSC_FALSE, named, ordered, ilu;
+  PetscBool          available = PETSC_FALSE, in_place = PETSC_FALSE, fill = PETSC_FALSE, named, ordered, ilu, asked;
   PetscInt           levels = 0;
   MatFactorShiftType shift;
   const char        *prefix;
@@ -133,7 +134,7 @@ static PetscErrorCode ReasonOfOwnIncomplete(PC pc, char why[SPMV_MESSAGE_MAX])
   else if (in_place || !available)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "factors %s are made on the host",
                             in_place ? "in place" : "of this type of matrix"));
-  else PetscCall(MatIncompleteWhyHost(pc->pmat, levels, fill, shift, why));
+  else PetscCall(MatIncompleteWhyHost(pc->pmat, levels, fill, shift, &asked, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

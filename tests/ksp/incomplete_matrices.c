@@ -12,6 +12,8 @@ static GenSpec ShapeGet(int shape)
     return gen_tetrahedra(6, GEN_P1, GEN_RCM, 1);
   case 3:
     return gen_tetrahedra(4, GEN_P1, GEN_NATURAL, 3);
+  case 5: /* a chain */
+    return gen_stencil(5, 17000, 1, 1);
   default:
     return gen_diagonal(1);
   }

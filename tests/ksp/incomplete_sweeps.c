@@ -5,6 +5,8 @@
 static const IncompleteCase scalar = {.name = "tetrahedra", .shape = 2, .factor = 1, .skew = 0.3};
 static const IncompleteCase nodes  = {.name = "3 unknowns a node", .shape = 3, .factor = 1, .skew = 0.2};
 
+static const IncompleteCase chain = {.name = "chain", .shape = 5, .factor = 1};
+
 static PetscErrorCode CheckSweeps(Mat A, PetscInt gpu, PetscInt host)
 {
   MatAIJFmtInfo info;
@@ -90,16 +92,16 @@ static PetscErrorCode TestOperation(IncompleteCase c, PetscBool inodes)
 }
 
 /* A matrix that the device does not take, and later does */
-static PetscErrorCode TestHost(const char device[], PetscBool zero)
+static PetscErrorCode TestHost(IncompleteCase c, const char device[], PetscBool zero)
 {
-  IncompleteCase c = scalar;
   PetscErrorCode error;
   Mat            ours, petsc;
   Vec            x, b;
 
   PetscFunctionBeginUser;
   c.zero = zero;
-  PetscCall(PetscSNPrintf(incomplete_name, sizeof incomplete_name, "MatSOR(), %s, zero %d", device, (int)zero));
+  PetscCall(
+      PetscSNPrintf(incomplete_name, sizeof incomplete_name, "MatSOR(), %s, %s, zero %d", c.name, device, (int)zero));
   PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_device", device));
   PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &c, MATAIJRBP, &ours));
   PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &c, MATAIJ, &petsc));
@@ -205,9 +207,10 @@ PetscErrorCode IncompleteTestSweeps(void)
   PetscFunctionBeginUser;
   PetscCall(TestOperation(scalar, PETSC_FALSE));
   PetscCall(TestOperation(nodes, PETSC_TRUE));
-  PetscCall(TestHost("host", PETSC_FALSE));
-  PetscCall(TestHost("auto", PETSC_FALSE));
-  PetscCall(TestHost("gpu", PETSC_TRUE));
+  PetscCall(TestHost(scalar, "host", PETSC_FALSE));
+  PetscCall(TestHost(scalar, "auto", PETSC_FALSE));
+  PetscCall(TestHost(chain, "auto", PETSC_FALSE));
+  PetscCall(TestHost(scalar, "gpu", PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,8 +6,6 @@
 #include "gen.h"
 #include "petsc_test.h"
 
-enum { INCOMPLETE_SHAPES = 5 };
-
 /* A matrix on the pattern of a shape. Rows are diagonally dominant for factor >= 1; skew makes it unsymmetric; step
    chooses numbers */
 typedef struct {

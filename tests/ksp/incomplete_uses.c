@@ -5,6 +5,8 @@
 static const IncompleteCase tetrahedra = {.name = "tetrahedra", .shape = 2, .factor = 1, .skew = 0.3};
 static const IncompleteCase symmetric  = {.name = "tetrahedra", .shape = 2, .factor = 1};
 
+static const IncompleteCase chain = {.name = "chain", .shape = 5, .factor = 1};
+
 static PetscErrorCode FactorOf(KSP ksp, Mat *F)
 {
   PC pc;
@@ -137,7 +139,8 @@ PetscErrorCode IncompleteTestSolves(void)
 /* ---- PETSc's package ---- */
 
 /* One option chooses the host; the reason has a part of its text */
-static PetscErrorCode TestReason(const char option[], const char value[], MatType type, PCType of_pc, const char text[])
+static PetscErrorCode TestReason(const IncompleteCase *c, const char option[], const char value[], MatType type,
+                                 PCType of_pc, const char text[])
 {
   MatIncompleteInfo info;
   IncompleteResult  ours, petsc;
@@ -147,7 +150,7 @@ static PetscErrorCode TestReason(const char option[], const char value[], MatTyp
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(incomplete_name, sizeof incomplete_name, "%s %s, %s, %s", option, value, type, of_pc));
   PetscCall(PetscOptionsSetValue(NULL, option, value));
-  PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &symmetric, type, &A));
+  PetscCall(IncompleteMatrix(PETSC_COMM_SELF, c, type, &A));
   PetscCall(IncompleteSolver(A, KSPGMRES, of_pc, MATSOLVERPETSC, &ksp));
   PetscCall(IncompleteSolve(ksp, &petsc));
   PetscCall(KSPDestroy(&ksp));
@@ -166,8 +169,8 @@ static PetscErrorCode TestReason(const char option[], const char value[], MatTyp
 PetscErrorCode IncompleteTestScalars(void)
 {
   PetscFunctionBeginUser;
-  PetscCall(TestReason("-mat_aijfmt_device", "gpu", MATAIJ, PCILU, "double precision"));
-  PetscCall(TestReason("-mat_aijfmt_device", "gpu", MATAIJ, PCICC, "double precision"));
+  PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "gpu", MATAIJ, PCILU, "double precision"));
+  PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "gpu", MATAIJ, PCICC, "double precision"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,16 +261,17 @@ static PetscErrorCode TestOthers(void)
 PetscErrorCode IncompleteTestHost(void)
 {
   PetscFunctionBeginUser;
-  PetscCall(TestReason("-pc_factor_levels", "1", MATAIJ, PCILU, "-pc_factor_levels 1"));
-  PetscCall(TestReason("-pc_factor_levels", "2", MATAIJRBP, PCICC, "-pc_factor_levels 2"));
-  PetscCall(TestReason("-pc_factor_mat_ordering_type", "rcm", MATAIJ, PCILU, "ordering"));
-  PetscCall(TestReason("-pc_factor_diagonal_fill", "1", MATAIJ, PCILU, "filled"));
-  PetscCall(TestReason("-pc_factor_shift_type", "inblocks", MATAIJ, PCILU, "inblocks"));
-  PetscCall(TestReason("-pc_factor_shift_type", "inblocks", MATAIJRBP, PCILU, "inblocks"));
+  PetscCall(TestReason(&symmetric, "-pc_factor_levels", "1", MATAIJ, PCILU, "-pc_factor_levels 1"));
+  PetscCall(TestReason(&symmetric, "-pc_factor_levels", "2", MATAIJRBP, PCICC, "-pc_factor_levels 2"));
+  PetscCall(TestReason(&symmetric, "-pc_factor_mat_ordering_type", "rcm", MATAIJ, PCILU, "ordering"));
+  PetscCall(TestReason(&symmetric, "-pc_factor_diagonal_fill", "1", MATAIJ, PCILU, "filled"));
+  PetscCall(TestReason(&symmetric, "-pc_factor_shift_type", "inblocks", MATAIJ, PCILU, "inblocks"));
+  PetscCall(TestReason(&symmetric, "-pc_factor_shift_type", "inblocks", MATAIJRBP, PCILU, "inblocks"));
   PetscCall(PetscOptionsClearValue(NULL, "-mat_aijfmt_device"));
-  PetscCall(TestReason("-mat_aijfmt_device", "auto", MATAIJ, PCILU, "fewer than"));
-  PetscCall(TestReason("-mat_aijfmt_device", "host", MATAIJ, PCICC, "-mat_aijfmt_device host"));
-  PetscCall(TestReason("-mat_aijfmt_device", "host", MATAIJRBP, PCILU, "-mat_aijfmt_device host"));
+  PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "auto", MATAIJ, PCILU, "fewer than"));
+  PetscCall(TestReason(&chain, "-mat_aijfmt_device", "auto", MATAIJ, PCILU, "17000 and 17000 levels"));
+  PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "host", MATAIJ, PCICC, "-mat_aijfmt_device host"));
+  PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "host", MATAIJRBP, PCILU, "-mat_aijfmt_device host"));
   PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_device", "gpu"));
   PetscCall(TestZeroPivot(KSPGMRES));
   PetscCall(TestZeroPivot(KSPGMRESDEVICE));

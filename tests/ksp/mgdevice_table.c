@@ -58,17 +58,18 @@ static const MGRow rows[] = {
     {"mg up otherwise", MG_GRID_UP, 3, JACOBI "-mg_levels_ksp_max_it 2", NULL},
     {"mg restriction plain", MG_GRID_RESTRICTION, 3, JACOBI, NULL},
     {"mg interpolation transposed", MG_GRID_INTERPOLATION, 3, JACOBI, NULL},
-    /* Functions for M */
-    {"mg sor", MG_GRID, 3, "", NULL},
-    {"mg sor w, null space", MG_GRID_SINGULAR, 3,
+    /* Functions for M; main() asks for the GPU, because the matrices are small */
+    {"M mg sor", MG_GRID, 3, "", NULL},
+    {"M mg sor w, null space", MG_GRID_SINGULAR, 3,
      "-pc_mg_cycle_type w -mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type svd", NULL},
-    {"mg sor up otherwise", MG_GRID_UP, 3, "-mg_levels_ksp_max_it 2", NULL},
-    {"gamg sor three unknowns", MG_ELASTIC, 0, COARSE "-mg_levels_pc_type sor", NULL},
-    {"gamg sor 2 steps 1.2", MG_SCALAR, 0,
+    {"M mg sor up otherwise", MG_GRID_UP, 3, "-mg_levels_ksp_max_it 2", NULL},
+    {"M gamg sor three unknowns", MG_ELASTIC, 0, COARSE "-mg_levels_pc_type sor", NULL},
+    {"M gamg sor 2 steps 1.2", MG_SCALAR, 0,
      COARSE "-mg_levels_pc_type sor -mg_levels_pc_sor_omega 1.2 -mg_levels_ksp_max_it 2 ", NULL},
-    {"gamg sor richardson", MG_TETRAHEDRA, 0,
+    {"M gamg sor richardson", MG_TETRAHEDRA, 0,
      COARSE "-mg_levels_pc_type sor -mg_levels_ksp_type richardson -mg_levels_pc_sor_lits 2", NULL},
-    {"gamg bjacobi sor", MG_SCALAR, 0, COARSE "-mg_levels_pc_type bjacobi -mg_levels_sub_pc_type sor", NULL},
+    {"M gamg bjacobi sor", MG_SCALAR, 0,
+     COARSE "-mg_levels_pc_type bjacobi -mg_levels_sub_pc_type sor -mg_levels_sub_mat_aijfmt_device gpu", NULL},
     /* The coarsest level */
     {"coarse cholesky", MG_GRID, 3, JACOBI "-mg_coarse_pc_type cholesky", NULL},
     {"coarse svd", MG_GRID, 3, JACOBI "-mg_coarse_pc_type svd", NULL},
@@ -78,7 +79,8 @@ static const MGRow rows[] = {
     {"coarse jacobi by petsc", MG_GRID, 3, JACOBI "-mg_coarse_pc_type jacobi", NULL},
     {"coarse large by petsc", MG_LARGE, 2, JACOBI, NULL},
     /* Hierarchies left to PETSc */
-    {"no asm", MG_GRID, 3, "-mg_levels_pc_type asm", "level 2: the preconditioner is asm"},
+    {"no small sor", MG_GRID, 3, "", "fewer than"},
+    {"no asm", MG_GRID, 3, "-mg_levels_pc_type asm", "asm of the smoother is PETSc's own"},
     {"no ilu of petsc", MG_GRID, 3, "-mg_levels_pc_type ilu", "ilu of the smoother is PETSc's own"},
     {"no gmres", MG_GRID, 3, JACOBI "-mg_levels_ksp_type gmres", "level 2: the smoother is gmres"},
     {"no norm", MG_GRID, 3, JACOBI "-mg_levels_ksp_norm_type unpreconditioned -mg_levels_ksp_convergence_test skip",
@@ -97,16 +99,21 @@ int main(int argc, char **argv)
 {
   char      only[64] = "";
   PetscInt  sample   = 1;
-  PetscBool one;
+  PetscBool one, asks, all;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rows", only, sizeof only, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-sample", &sample, NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_aijfmt_device", &all));
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i += (size_t)sample) {
     PetscCall(PetscStrcmp(only, rows[i].name, &one));
-    if (!only[0] || one) PetscCall(MGTestRow(&rows[i], (PetscInt)i));
+    if (only[0] && !one) continue;
+    PetscCall(PetscStrbeginswith(rows[i].name, "M ", &asks));
+    if (asks) PetscCall(PetscOptionsInsertString(NULL, "-mat_aijfmt_device gpu"));
+    PetscCall(MGTestRow(&rows[i], (PetscInt)i));
+    if (asks && !all) PetscCall(PetscOptionsClearValue(NULL, "-mat_aijfmt_device"));
   }
   return CGDevTestEnd();
 }

@@ -82,7 +82,7 @@ PetscBool AIJFmtBoundByProgram(Mat A)
   return AIJFmtBoundToCPU(A);
 }
 
-PetscErrorCode AIJFmtFactorDecide(Mat A, PetscBool small, char why[SPMV_MESSAGE_MAX])
+PetscErrorCode AIJFmtFactorDecide(Mat A, PetscBool *asked, char why[SPMV_MESSAGE_MAX])
 {
   char        no_gpu[SPMV_MESSAGE_MAX];
   Mat_AIJFmt *s;
@@ -95,6 +95,7 @@ PetscErrorCode AIJFmtFactorDecide(Mat A, PetscBool small, char why[SPMV_MESSAGE_
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(PlaceOf(A, s, &place));
   PetscCall(AIJFmtSizeGet(A, &nonzeros, &there));
+  if (there || place == AIJFMT_ON_GPU) *asked = PETSC_TRUE;
   if (A->rmap->n == 0) PetscCall(PetscStrncpy(why, "the matrix has no rows", SPMV_MESSAGE_MAX));
   else if (place == AIJFMT_ON_HOST) PetscCall(PetscStrncpy(why, "-mat_aijfmt_device host", SPMV_MESSAGE_MAX));
   else if (AIJFmtBoundByProgram(A)) PetscCall(PetscStrncpy(why, "the matrix is bound to the CPU", SPMV_MESSAGE_MAX));
@@ -102,7 +103,7 @@ PetscErrorCode AIJFmtFactorDecide(Mat A, PetscBool small, char why[SPMV_MESSAGE_
   else if (nonzeros > INT32_MAX)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%lld nonzeros are more than indices of 32 bits count",
                             (long long)nonzeros));
-  else if (!there && !small && place != AIJFMT_ON_GPU && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS)
+  else if (!*asked && nonzeros < AIJFMT_DEVICE_MIN_NONZEROS)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
                             "%lld nonzeros are fewer than %d: -mat_aijfmt_device gpu takes small matrices, too",
                             (long long)nonzeros, (int)AIJFMT_DEVICE_MIN_NONZEROS));

@@ -90,9 +90,10 @@ PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, 
 
 /* decide.c. AIJFmtBoundByProgram() is for matrices of any type: in a PETSc with devices those of its host types are always
    bound to the host, and no program has asked for it. AIJFmtFactorDecide() leaves a reason if A, of any sequential AIJ
-   type, should be factored or relaxed on the host; small: a small matrix should not. */
+   type, should be factored or relaxed on the host; *asked: not because it is small, and set if A or an option asks for the
+   GPU. */
 PETSC_INTERN PetscBool      AIJFmtBoundByProgram(Mat);
-PETSC_INTERN PetscErrorCode AIJFmtFactorDecide(Mat, PetscBool small, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AIJFmtFactorDecide(Mat, PetscBool *asked, char why[SPMV_MESSAGE_MAX]);
 
 /* inodes.c. AIJFmtSweepRan() counts a call of MatSOR(); reason: why the parent type did it; "" if it did not. */
 PETSC_INTERN PetscErrorCode AIJFmtInodesFind(Mat, const char operation[]);

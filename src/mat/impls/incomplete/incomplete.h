@@ -19,6 +19,7 @@ typedef struct {
   SpmvFactorization *device; /* NULL: the symbolic phase chose the host */
   SpmvFactorOptions  options;
   PetscInt64         serial;                /* of device; CUDA graphs rely on its addresses */
+  PetscBool          asked;                 /* the device is asked for, even if the host is expected to be faster */
   Mat                host;                  /* the factor of PETSc's package, or NULL */
   char               why[SPMV_MESSAGE_MAX]; /* why solves are the host's; "" if they are not */
   IS                 row, col;              /* as given to the symbolic phase, ... */
@@ -47,7 +48,7 @@ PETSC_INTERN void           MatIncompleteFree(Mat_Incomplete *); /* what is on t
    transposed solves if the options say so; Numeric: factors A again. HostNumeric: PETSc's package factors A. The first three
    leave a reason. */
 PETSC_INTERN PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_fill, MatFactorShiftType,
-                                                 char why[SPMV_MESSAGE_MAX]);
+                                                 PetscBool *asked, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode MatIncompleteMake(Mat A, Mat_Incomplete *);
 PETSC_INTERN PetscErrorCode MatIncompleteNumeric(Mat A, Mat_Incomplete *);
 PETSC_INTERN PetscErrorCode MatIncompleteHostNumeric(Mat F, Mat A, Mat_Incomplete *, const MatFactorInfo *);

@@ -40,7 +40,7 @@ static PetscErrorCode SweepsOf(Mat A, Sweeps **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WhyHost_Sweeps(Mat A, MatSORType flag, PetscReal shift, PetscBool small,
+static PetscErrorCode WhyHost_Sweeps(Mat A, MatSORType flag, PetscReal shift, PetscBool *small,
                                      char why[SPMV_MESSAGE_MAX])
 {
   const int directions = SOR_SYMMETRIC_SWEEP | SOR_LOCAL_SYMMETRIC_SWEEP;
@@ -70,7 +70,7 @@ static PetscErrorCode NodeRowsGet(Mat A, PetscReal omega, int *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a refusal the host sweeps until the matrix changes */
+/* After a refusal the host sweeps until the values change, and after that of an analysis until the pattern does */
 static PetscErrorCode SweepsUpdate(Mat A, Sweeps *s, int node_rows)
 {
   const PetscObjectId id   = ((PetscObject)A)->id;
@@ -79,13 +79,13 @@ static PetscErrorCode SweepsUpdate(Mat A, Sweeps *s, int node_rows)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &values));
-  if (same && s->of.values == values) PetscFunctionReturn(PETSC_SUCCESS);
+  if (same && (s->of.values == values || !s->of.device)) PetscFunctionReturn(PETSC_SUCCESS);
   s->of.why[0]            = 0;
   s->of.options.node_rows = node_rows;
   s->id                   = id;
   s->pattern              = A->nonzerostate;
   s->of.values            = values;
-  if (same && s->of.device) PetscCall(MatIncompleteNumeric(A, &s->of));
+  if (same) PetscCall(MatIncompleteNumeric(A, &s->of));
   else PetscCall(MatIncompleteMake(A, &s->of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,10 +100,12 @@ PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType flag, PetscReal s
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(to, sizeof *to));
-  PetscCall(WhyHost_Sweeps(A, flag, shift, small, why));
+  PetscCall(WhyHost_Sweeps(A, flag, shift, &small, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(NodeRowsGet(A, omega, &node_rows));
   PetscCall(SweepsOf(A, &s));
+  if (small && !s->of.asked && s->of.why[0]) s->id = 0; /* it may have been too slow */
+  s->of.asked = small;
   PetscCall(SweepsUpdate(A, s, node_rows));
   PetscCall(PetscStrncpy(why, s->of.why, SPMV_MESSAGE_MAX));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);

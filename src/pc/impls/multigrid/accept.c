@@ -114,6 +114,7 @@ static PetscErrorCode WhySmoother(PC pc, PetscInt level, KSP ksp, PetscBool gues
   if (!fault && ksp->pc->failedreason) fault = "the set-up of the smoother's preconditioner failed";
   if (fault) PetscCall(PetscStrncpy(why, fault, SPMV_MESSAGE_MAX));
   else PetscCall(MGDevRecurrenceGet(ksp, &mine->wanted, why));
+  mine->coarser = level < levels[0]->levels - 1 ? PETSC_TRUE : PETSC_FALSE;
   if (!why[0] && ksp->max_it > 0) PetscCall(DescribePC(ksp->pc, &mine->wanted_point, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -349,6 +349,24 @@ PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints how many steps of waiting a function for M needs on each level: they take most of its time */
+static PetscErrorCode ViewFunctions(MGDevHierarchy h, PetscViewer viewer)
+{
+  SpmvFactorInfo info;
+
+  PetscFunctionBegin;
+  for (PetscInt i = h->levels - 1; i > 0; i--) {
+    const MatIncompleteApply *a = &h->level[i].down.function;
+
+    if (!a->of) continue;
+    spmv_factor_info(a->of->device, &info);
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    level %" PetscInt_FMT ": M by %s, whose rows wait for each other %lld and %lld times\n", i,
+        a->sweeps ? "sweeps" : "a factor", (long long)info.levels[0], (long long)info.levels[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Prints where and how the cycle runs */
 PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
 {
@@ -365,6 +383,7 @@ PetscErrorCode MGDevHierarchyView(MGDevHierarchy h, PetscViewer viewer)
                                    h->inverse  ? "by its inverse"
                                    : h->factor ? "by its factorization on the GPU"
                                                : "by the solver of PETSc"));
+  PetscCall(ViewFunctions(h, viewer));
   if (h->single.wanted)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    precision of the cycle: %s%s\n",

@@ -92,6 +92,7 @@ typedef struct {
   SpmvFactors       step[MGDEV_STEPS_MAX];
   MGDevPoint        point;
   MGDevRoundedArray rounded; /* M in single precision */
+  PetscBool         coarser; /* of a level below the finest, which is on the device whatever its size */
   /* M of kind SPMV_PC_FUNCTION; the cycle has its address */
   MatIncompleteApply function;
 } MGDevSmoother;

@@ -45,7 +45,7 @@ static PetscErrorCode GetSteps(MGDevHierarchy h, MGDevSmoother *s)
 }
 
 /* The function of a smoother as it is now */
-static PetscErrorCode GetFunction(PC pc, MatIncompleteApply *now, char why[SPMV_MESSAGE_MAX])
+static PetscErrorCode GetFunction(PC pc, PetscBool coarser, MatIncompleteApply *now, char why[SPMV_MESSAGE_MAX])
 {
   PetscBool unused;
   PC        inner;
@@ -53,7 +53,7 @@ static PetscErrorCode GetFunction(PC pc, MatIncompleteApply *now, char why[SPMV_
   PetscFunctionBegin;
   PetscCall(PetscMemzero(now, sizeof *now));
   PetscCall(PCOfBlock(pc, &inner, why));
-  if (inner) PetscCall(PCIncompleteOnDevice(inner, PETSC_TRUE, &unused, now, why));
+  if (inner) PetscCall(PCIncompleteOnDevice(inner, coarser, &unused, now, why));
   if (!now->of && !why[0])
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the preconditioner %s of the smoother is PETSc's own",
                             ((PetscObject)pc)->type_name));
@@ -71,7 +71,7 @@ PetscErrorCode MGDevSmootherHolds(KSP ksp, const MGDevSmoother *s, PetscBool *ho
   PetscCall(PetscMemcmp(&s->wanted, &s->recurrence, sizeof s->wanted, &steps));
   if (s->wanted.steps > 0) PetscCall(MGDevPointSame(&s->point, &s->wanted_point, &point));
   if (steps && point && s->wanted.steps > 0 && s->point.kind == SPMV_PC_FUNCTION) {
-    PetscCall(GetFunction(ksp->pc, &function, unused));
+    PetscCall(GetFunction(ksp->pc, s->coarser, &function, unused));
     PetscCall(PetscMemcmp(&s->function, &function, sizeof function, &point));
   }
   if (!steps || !point || ksp->setupstage != KSP_SETUP_NEWRHS || !ksp->pc->setupcalled) *holds = PETSC_FALSE;
@@ -83,7 +83,7 @@ static PetscErrorCode TakeFunction(MGDevHierarchy h, PC pc, MGDevSmoother *s, Sp
 {
   PetscFunctionBegin;
   MGDevPointFree(&s->point, h->exec);
-  PetscCall(GetFunction(pc, &s->function, h->reason));
+  PetscCall(GetFunction(pc, s->coarser, &s->function, h->reason));
   PetscCall(MGDevAgree(h));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   s->point   = s->wanted_point;
