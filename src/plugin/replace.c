@@ -115,7 +115,7 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   `PCILU` and `PCICC` do so with the package `MATSOLVERPETSCPACK`: ILU(0) and ICC(0) in natural order of sequential AIJ
   matrices are factored and solved with on the GPU, with PETSc's shifts and its iterates up to rounding. Blocks of
   `PCBJACOBI` and `PCASM` are such PCs. PETSc's package factors small matrices, with fill, in other orderings, with shifts
-  inblocks, and where a pivot is too small.
+  inblocks, and where a pivot is too small. `PCSOR` has no name here: `MatSOR()` of a matrix of petscpack sweeps on the GPU.
 
 .seealso: `PetscPackSetCuDSS()`, `MatIncompleteGetInfo()`, `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`
