@@ -82,7 +82,7 @@ static PetscErrorCode Solvers(PetscInt sample)
          {"mg", MG_GRID, 3, JACOBI, NULL},
          {"mg jumps", MG_GRID_JUMPS, 3, JACOBI "-mg_levels_ksp_max_it 3", NULL},
          {"mg, coarsest level by petsc", MG_GRID, 3, JACOBI "-mg_coarse_pc_type jacobi", NULL},
-         {"mg with its sor", MG_GRID, 3, "", "level 2: the preconditioner is sor"},
+         {"mg with gmres", MG_GRID, 3, JACOBI "-mg_levels_ksp_type gmres", "level 2: the smoother is gmres"},
          {"mg additive", MG_GRID, 3, JACOBI "-pc_mg_type additive", "the multigrid is not multiplicative"},
   };
   PetscInt number = 0;
