@@ -55,7 +55,7 @@ typedef struct SpmvFactorization SpmvFactorization;
 
 /* Analyses a square pattern with 32-bit indices in host memory, which may be freed afterwards. Columns ascend within a
    row, and each row has a diagonal entry, else SPMV_ERR_MATRIX names the row. The object lies in exec->space; on the
-   device the host waits once. *out is NULL after a failure. */
+   device the host waits twice. *out is NULL after a failure. */
 SPMV_API SpmvStatus spmv_factor_create(const SpmvPattern *, SpmvScalar, const SpmvFactorOptions *, SpmvExec *,
                                        SpmvFactorization **out);
 /* Waits for the device. NULL and a pointer to NULL are accepted. */

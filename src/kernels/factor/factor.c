@@ -87,6 +87,18 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+SpmvStatus spmv_factor_hold(SpmvFactorization *f, const SpmvPattern *p, int64_t upper, SpmvExec *exec)
+{
+  const int is_icc = f->options.kind == SPMV_FACTOR_ICC;
+
+  f->rows                 = (int32_t)p->rows;
+  f->info.rows            = p->rows;
+  f->info.nonzeros        = p->nnz;
+  f->info.factor_nonzeros = is_icc ? p->rows + upper : p->nnz;
+  f->gathered             = is_icc ? 2 * upper : (f->options.transposes ? 2 : 1) * (p->nnz - p->rows);
+  return hold(f, exec);
+}
+
 static SpmvStatus fill(SpmvFactorization *f, const SpmvPattern *p, SpmvScalar scalar, const SpmvFactorOptions *o,
                        SpmvExec *exec)
 {
@@ -99,10 +111,7 @@ static SpmvStatus fill(SpmvFactorization *f, const SpmvPattern *p, SpmvScalar sc
     if (o->node_rows > 1) f->factor.nodes.most = o->node_rows;
     else f->options.zero_pivot = 0; /* only a diagonal entry that is zero is an error */
   }
-  SPMV_TRY(spmv_factor_count(f, p, exec));
-  SPMV_TRY(hold(f, exec));
-  SPMV_TRY(spmv_factor_analyse(f, p, slots_of(exec), exec));
-  return slots_of(exec)->reset(f, exec);
+  return slots_of(exec)->analyse(f, p, exec);
 }
 
 SpmvStatus spmv_factor_create(const SpmvPattern *p, SpmvScalar scalar, const SpmvFactorOptions *o, SpmvExec *exec,

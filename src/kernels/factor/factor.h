@@ -27,6 +27,29 @@ typedef struct {
   int32_t  most;   /* rows of a node */
 } SpmvNodes;
 
+/* A triangle without its diagonal of a CSR that has all diagonal entries, in natural order. The rows of an upper one are
+   solved in descending order. */
+typedef struct {
+  const int32_t *row_ptr, *col, *diagonal; /* [rows+1], [entries], [rows]: the diagonal entry of a row */
+  const int32_t *from;                     /* [entries]: the entry of the factor; NULL: the same number */
+  int32_t        rows;
+  int            is_upper;
+} SpmvPart;
+
+/* The row that is solved n-th in natural order; also the n of a row */
+SPMV_BOTH int32_t spmv_part_row(const SpmvPart *p, int32_t n) { return p->is_upper ? p->rows - 1 - n : n; }
+
+SPMV_BOTH int32_t spmv_part_length(const SpmvPart *p, int32_t row)
+{
+  return p->is_upper ? p->row_ptr[row + 1] - p->diagonal[row] - 1 : p->diagonal[row] - p->row_ptr[row];
+}
+
+/* Entry k of a row, in the order in which the rows that it needs are solved */
+SPMV_BOTH int32_t spmv_part_entry(const SpmvPart *p, int32_t row, int32_t k)
+{
+  return p->is_upper ? p->row_ptr[row + 1] - 1 - k : p->row_ptr[row] + k;
+}
+
 /* The factor by rows, in which the factorization works. ILU: both triangles; ICC: W = D U; SOR: the matrix. */
 typedef struct {
   int32_t *row_ptr, *col; /* [rows+1], [entries] */
@@ -104,10 +127,8 @@ struct SpmvFactorization {
 };
 
 typedef struct {
-  /* NULL, or arranges a triangle of the factor, whose `row` is set: row place[q] is at place q. place: [rows] on the host,
-     the place of each row */
-  SpmvStatus (*arrange)(SpmvFactorization *, SpmvTriangle *, int is_upper, const int32_t *place, SpmvExec *);
-  SpmvStatus (*reset)(SpmvFactorization *, SpmvExec *); /* after the arrays are allocated */
+  /* Checks the pattern, and allocates and fills everything but values */
+  SpmvStatus (*analyse)(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
   SpmvStatus (*attempt)(SpmvFactorization *, const void *values, const SpmvAttempt *, SpmvFound *, SpmvExec *);
   SpmvStatus (*gather)(SpmvFactorization *, SpmvExec *);
   SpmvStatus (*solve)(SpmvFactorization *, const SpmvTriangle *, const SpmvFactorStep *, SpmvExec *);
@@ -115,9 +136,32 @@ typedef struct {
 
 extern const SpmvFactorSlots spmv_factor_host_slots, spmv_factor_device_slots;
 
-/* factor_analysis.c: fills everything but values, whose number is counted before the arrays are allocated */
-SpmvStatus spmv_factor_count(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
-SpmvStatus spmv_factor_analyse(SpmvFactorization *, const SpmvPattern *, const SpmvFactorSlots *, SpmvExec *);
+/* factor_analysis.c, on the host: fails unless the pattern can be factored, and counts the entries of its upper triangle */
+SpmvStatus spmv_factor_check(const SpmvPattern *, int64_t *upper, SpmvExec *);
+SpmvStatus spmv_factor_analyse_on_host(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
+/* factor_device_analysis.cu */
+SpmvStatus spmv_factor_analyse_on_device(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
+/* factor.c: allocates the arrays of a factorization of this pattern. upper: entries of its upper triangle, for ICC */
+SpmvStatus spmv_factor_hold(SpmvFactorization *, const SpmvPattern *, int64_t upper, SpmvExec *);
+
+/* Gives a triangle the next of the arrays that all triangles share */
+static inline SpmvTriangle *spmv_factor_give(SpmvFactorization *f, int which, int64_t entries)
+{
+  SpmvTriangle *t = &f->triangle[which];
+
+  t->col    = f->col + f->placed;
+  t->from   = f->from + f->placed;
+  t->values = (char *)f->values + f->placed * spmv_scalar_bytes(f->scalar);
+  f->placed += entries;
+  return t;
+}
+
+/* Nodes are at most so many consecutive rows with equal columns, as the unknowns of a mesh node have. Their rows are
+   solved one after the other by one thread block, so that a node costs one level. */
+static inline int32_t spmv_factor_node_rows(const SpmvFactorization *f)
+{
+  return f->factor.nodes.most ? f->factor.nodes.most : SPMV_NODE_ROWS;
+}
 
 /* The triangle by which rows of the factor need each other */
 static inline const SpmvTriangle *spmv_factor_needs(const SpmvFactorization *f)

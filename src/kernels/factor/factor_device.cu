@@ -1,7 +1,6 @@
 /* factor_device.cu - factorizations, solves and sweeps on the device, each one launch in which rows wait for rows. A warp
    has a row of a factorization, four lanes have a row of a solve. */
 #include "core/csr.h"
-#include "device/csr.cuh"
 #include "device/staging.h"
 #include "device/tuning.h"
 #include "factor_turns.cuh"
@@ -289,64 +288,6 @@ SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvFactorSt
     return SPMV_SUCCESS;
   });
 }
-
-/* ---- triangles ---- */
-
-/* Where the entries of a triangle are in the rows of the factor: begin[i] + skip to end[i] - 1 */
-struct Part {
-  const int32_t *begin, *end;
-  int32_t        skip;
-};
-
-struct PartLength {
-  Part                      part;
-  const int32_t            *row;
-  __device__ inline int32_t operator()(int64_t place) const
-  {
-    return part.end[row[place]] - part.begin[row[place]] - part.skip;
-  }
-};
-
-__global__ void __launch_bounds__(THREADS) spmv_factor_arrange(Part part, int is_upper, const int32_t *place_of,
-                                                               const int32_t *col, int32_t rows, SpmvTriangle t)
-{
-  const int64_t place = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / Solve::LANES;
-
-  if (place >= rows) return;
-  const int32_t row = t.row[place], begin = part.begin[row] + part.skip, end = part.end[row];
-  for (int32_t k = (int32_t)threadIdx.x % Solve::LANES; k < end - begin; k += Solve::LANES) {
-    const int32_t entry = is_upper ? end - 1 - k : begin + k, at = t.row_ptr[place] + k;
-    t.col[at]  = place_of[col[entry]];
-    t.from[at] = entry;
-  }
-}
-
-SpmvStatus arrange(SpmvFactorization *f, SpmvTriangle *t, int is_upper, const int32_t *place, SpmvExec *exec)
-{
-  const SpmvFactorRows *r = &f->factor;
-  SpmvScopedArena       scratch(exec);
-  Part                  part;
-  int32_t              *there;
-
-  if (f->options.kind == SPMV_FACTOR_ICC) part = {r->row_ptr, r->row_ptr + 1, 1};
-  else if (is_upper) part = {r->diagonal, r->row_ptr + 1, 1};
-  else part = {r->row_ptr, r->diagonal, 0};
-  SPMV_TRY(scratch.array(f->rows, "places of rows", &there));
-  SPMV_TRY(spmv_copy(there, SPMV_DEVICE, place, SPMV_HOST, 4 * (int64_t)f->rows, exec));
-  SPMV_TRY(spmv_sum_each_before(PartLength{part, t->row}, t->row_ptr, f->rows, &scratch.arena, exec));
-  SPMV_LAUNCH(exec, spmv_factor_arrange, spmv_blocks((int64_t)f->rows * Solve::LANES, THREADS), THREADS, 0, part,
-              is_upper, there, r->col, f->rows, *t);
-  return SPMV_SUCCESS;
-}
-
-SpmvStatus reset(SpmvFactorization *f, SpmvExec *exec)
-{
-  SPMV_CUDA(exec, cudaMemsetAsync(f->turns, 0, sizeof(SpmvTurns), (cudaStream_t)exec->stream));
-  if (f->rows > 0)
-    SPMV_CUDA(exec, cudaMemsetAsync(f->mail, 0, (size_t)(2 * f->rows * spmv_scalar_bytes(f->scalar)),
-                                    (cudaStream_t)exec->stream));
-  return SPMV_SUCCESS;
-}
 } // namespace
 
-extern "C" const SpmvFactorSlots spmv_factor_device_slots = {arrange, reset, attempt, gather, solve};
+extern "C" const SpmvFactorSlots spmv_factor_device_slots = {spmv_factor_analyse_on_device, attempt, gather, solve};

@@ -16,12 +16,6 @@
 #define SPMV_SCALAR_ONLY
 #include "core/instantiate.h"
 
-static SpmvStatus reset(SpmvFactorization *f, SpmvExec *exec)
-{
-  (void)f, (void)exec;
-  return SPMV_SUCCESS;
-}
-
 static SpmvStatus attempt(SpmvFactorization *f, const void *values, const SpmvAttempt *a, SpmvFound *found,
                           SpmvExec *exec)
 {
@@ -44,4 +38,4 @@ static SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvF
   return SPMV_SUCCESS;
 }
 
-const SpmvFactorSlots spmv_factor_host_slots = {NULL, reset, attempt, gather, solve};
+const SpmvFactorSlots spmv_factor_host_slots = {spmv_factor_analyse_on_host, attempt, gather, solve};
