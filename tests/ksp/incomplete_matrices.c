@@ -5,13 +5,13 @@ static GenSpec ShapeGet(int shape)
 {
   switch (shape) {
   case 0:
-    return gen_stencil(5, 19, 17, 1);
+    return gen_stencil(5, 13, 12, 1);
   case 1:
-    return gen_stencil(7, 7, 8, 6);
+    return gen_stencil(7, 5, 6, 5);
   case 2:
-    return gen_tetrahedra(6, GEN_P1, GEN_RCM, 1);
+    return gen_tetrahedra(4, GEN_P1, GEN_RCM, 1);
   case 3:
-    return gen_tetrahedra(4, GEN_P1, GEN_NATURAL, 3);
+    return gen_tetrahedra(3, GEN_P1, GEN_NATURAL, 3);
   case 5: /* a chain */
     return gen_stencil(5, 17000, 1, 1);
   default:
