@@ -16,34 +16,51 @@ Position position;
 
 namespace
 {
-enum { WARP = 32, TRIES = 1 << 16, RESIDENT = 3 /* blocks that take turns */ };
+enum { WARP = 32, BITS = 64, TRIES = 1 << 16, RESIDENT = 3 /* blocks that take turns */ };
 enum : size_t { DYNAMIC_ALIGN = 128 };
-enum class State { READY, AT_BARRIER, AT_GRID, IN_WARP, AT_PREVIOUS, DONE };
 
-struct Thread {
-  Stack         stack; /* reused by later blocks */
-  State         state  = State::DONE;
-  unsigned      mask   = 0; /* the lanes that the thread waits for */
-  int           from   = 0;
-  size_t        bytes  = 0;
-  unsigned      ballot = 0; /* lanes whose first byte was not zero */
-  unsigned char value[MAX_VALUE], result[MAX_VALUE];
-};
-
-/* Masks of the lanes of a warp that are in a meeting, and of those that have ended */
+/* A warp: the lanes that are in a meeting, those that have ended, and what each brought to its meeting and got */
 struct Warp {
   unsigned meeting, ended;
+  unsigned mask[WARP];
+  int      from[WARP], kind[WARP];
+  uint64_t value[WARP], result[WARP];
 };
 
+/* Threads of a block, by their places in the order of turns */
+struct Places {
+  uint64_t word[MAX_THREADS / BITS] = {};
+
+  void add(int p) { word[p / BITS] |= uint64_t(1) << p % BITS; }
+  void remove(int p) { word[p / BITS] &= ~(uint64_t(1) << p % BITS); }
+  void take(Places &other)
+  {
+    for (int w = 0; w < MAX_THREADS / BITS; w++) word[w] |= other.word[w];
+    other = {};
+  }
+  /* The first place behind p and before `end`, or -1 */
+  int behind(int p, int end) const
+  {
+    int      w    = (p + 1) / BITS;
+    uint64_t left = p + 1 < end ? word[w] >> (p + 1) % BITS << (p + 1) % BITS : 0;
+
+    while (left == 0)
+      if (++w * BITS >= end) return -1;
+      else left = word[w];
+    return w * BITS + __builtin_ctzll(left);
+  }
+};
 } // namespace
 
 struct Block {
-  std::vector<Thread>          thread{MAX_THREADS};
+  std::vector<Stack>           stack{MAX_THREADS}; /* of threads; later blocks use them again */
   Warp                         warp[MAX_THREADS / WARP];
   Stack                        host; /* of run_block() */
-  const std::function<void()> *body  = nullptr;
-  const std::vector<int>      *order = nullptr; /* in which the threads take turns ... */
-  int                          turn  = 0;       /* ... and the place in it of the current thread */
+  const std::function<void()> *body = nullptr;
+  std::vector<int>             order, place; /* the order in which threads take turns, and the place of each in it */
+  int                          turn = 0;     /* the place of the current thread */
+  Places                       ready;        /* threads that can go on ... */
+  Places                       in_barrier, in_front; /* ... that wait for the others, and for the previous kernels */
   int                          size = 0, current = 0, live = 0, at_barrier = 0, at_grid = 0, sum = 0, barrier_sum = 0;
   int                          yields      = 0;     /* since other blocks have had a turn */
   int                          at_previous = 0;     /* threads that wait for the previous kernels */
@@ -82,68 +99,64 @@ void run_bodies();
    that are left wait for the previous kernels */
 void pass_turn(Block &b, Stack &from)
 {
-  int passed = 0;
-
   if (b.at_grid == b.live) return switch_stack(from, b.host);
-  do {
-    if (passed++ == b.size) {
-      if (b.at_previous == 0) fault("deadlock: threads of a block wait at different barriers");
-      return switch_stack(from, b.host);
-    }
-    if (++b.turn == b.size) b.turn = 0;
-    b.current = (*b.order)[b.turn];
-  } while (b.thread[b.current].state != State::READY);
+  int next = b.ready.behind(b.turn, b.size);
+  if (next < 0) next = b.ready.behind(-1, b.size);
+  if (next < 0) {
+    if (b.at_previous == 0) fault("deadlock: threads of a block wait at different barriers");
+    return switch_stack(from, b.host);
+  }
+  b.turn            = next;
+  b.current         = b.order[next];
   position.thread.x = (unsigned)b.current;
-  Stack &to         = b.thread[b.current].stack;
+  Stack &to         = b.stack[b.current];
   if (!to.made) make_stack(to, run_bodies);
   if (&to != &from) switch_stack(from, to);
 }
 
-void wait_turn(Block &b) { pass_turn(b, b.thread[b.current].stack); }
+void wait_turn(Block &b) { pass_turn(b, b.stack[b.current]); }
+
+/* The current thread waits for what ends the waiting of these threads */
+void wait_among(Block &b, Places &those)
+{
+  those.add(b.place[b.current]);
+  b.ready.remove(b.place[b.current]);
+}
 
 void release_barrier(Block &b)
 {
   if (b.at_barrier == 0 || b.at_barrier < b.live) return;
-  for (int t = 0; t < b.size; t++)
-    if (b.thread[t].state == State::AT_BARRIER) b.thread[t].state = State::READY;
+  b.ready.take(b.in_barrier);
   b.barrier_sum = b.sum;
   b.sum = b.at_barrier = 0;
-}
-
-/* Values of a shuffle, most of 4 or 8 bytes: copies that the compiler knows the size of take no call */
-inline void copy_value(void *to, const void *from, size_t bytes)
-{
-  if (bytes == 8) memcpy(to, from, 8);
-  else if (bytes == 4) memcpy(to, from, 4);
-  else memcpy(to, from, bytes);
 }
 
 /* Ends the meeting of lane `any` if all lanes of its mask have arrived; lanes that have ended do not count */
 void finish_meeting(Block &b, int warp, int any)
 {
-  Thread        *lane   = &b.thread[warp * WARP];
-  const int      lanes  = std::min<int>(WARP, b.size - warp * WARP);
-  const unsigned mask   = lane[any].mask;
+  Warp          &w     = b.warp[warp];
+  const int      lanes = std::min<int>(WARP, b.size - warp * WARP), *place = &b.place[warp * WARP];
+  const int      kind = w.kind[any];
+  const unsigned mask = w.mask[any], there = mask & w.meeting;
   unsigned       ballot = 0;
-  const unsigned there  = mask & b.warp[warp].meeting;
+  int            first  = MAX_THREADS;
 
-  if (mask & ~(b.warp[warp].meeting | b.warp[warp].ended)) return;
+  if (mask & ~(w.meeting | w.ended)) return;
   for (int l = 0; l < lanes; l++) {
     if (!(there >> l & 1)) continue;
-    if (lane[l].mask != mask || lane[l].bytes != lane[any].bytes)
-      fault("lanes of one mask are in different warp-wide operations");
-    if (lane[l].bytes && lane[l].value[0]) ballot |= 1u << l;
+    if (w.mask[l] != mask || w.kind[l] != kind) fault("lanes of one mask are in different warp-wide operations");
+    ballot |= (unsigned)(w.value[l] != 0) << l;
+    first = std::min(first, place[l]);
+    b.ready.add(place[l]);
   }
-  for (int l = 0; l < lanes; l++) {
+  for (int l = 0; l < lanes && kind != SYNC; l++) {
     if (!(there >> l & 1)) continue;
-    const int from = lane[l].from;
-    if (lane[l].bytes && (from < 0 || from >= lanes || !(mask >> from & 1))) fault("a shuffle reads outside its mask");
-    lane[l].ballot = ballot;
-    if (lane[l].bytes) copy_value(lane[l].result, lane[from].value, lane[l].bytes);
+    const int from = w.from[l];
+    if (from < 0 || from >= lanes || !(mask >> from & 1)) fault("a shuffle reads outside its mask");
+    w.result[l] = kind == BALLOT ? ballot : w.value[from];
   }
-  for (int l = 0; l < lanes; l++)
-    if (there >> l & 1) lane[l].state = State::READY;
-  b.warp[warp].meeting &= ~there;
+  w.meeting &= ~there;
+  b.turn = first - 1; /* the warp goes on: what it has on its stacks is still in the processor's cache */
 }
 
 /* The end of a thread may complete a meeting or a barrier */
@@ -151,7 +164,7 @@ void thread_ended(Block &b, int t)
 {
   const int warp = t / WARP;
 
-  b.thread[t].state = State::DONE;
+  b.ready.remove(b.place[t]);
   b.warp[warp].ended |= 1u << t % WARP;
   b.live--;
   release_barrier(b);
@@ -198,23 +211,49 @@ public:
 thread_local std::vector<unsigned char> dynamic_memory[RESIDENT];
 thread_local int                        resident = 0;
 
+/* The orders of blocks and of threads; a random sequence continues from kernel to kernel */
+struct Turns {
+  Order            order;
+  std::vector<int> blocks;
+};
+Turns &turns()
+{
+  static Turns t;
+  return t;
+}
+
+/* A new order of the threads, all of which can go on */
+void begin_turns(Block &b)
+{
+  turns().order.fill(b.order, b.size);
+  b.place.resize((size_t)b.size);
+  b.ready = {};
+  for (int p = 0; p < b.size; p++) {
+    b.place[b.order[p]] = p;
+    b.ready.add(p);
+  }
+  b.turn = -1;
+}
+
 void begin_block(Block &b, const Kernel &k)
 {
   b.body = &k.body;
   b.size = b.live = k.threads;
   b.yields        = 0;
-  for (int t = 0; t < b.size; t++) b.thread[t].state = State::READY;
-  for (int w = 0; w * WARP < b.size; w++) b.warp[w] = {0, b.size - w * WARP < WARP ? ~0u << (b.size - w * WARP) : 0};
+  begin_turns(b);
+  for (int w = 0; w * WARP < b.size; w++) {
+    b.warp[w].meeting = 0;
+    b.warp[w].ended   = b.size - w * WARP < WARP ? ~0u << (b.size - w * WARP) : 0;
+  }
 }
 
 /* Runs a block until all its threads have ended or wait for the grid; if it is early, until no thread can go on before
    the previous kernels end */
-void run_block(Block &b, const Kernel &k, unsigned number, const std::vector<int> &order)
+void run_block(Block &b, const Kernel &k, unsigned number)
 {
   running  = &b;
   position = {{0, 0, 0}, {number, 0, 0}, {(unsigned)k.threads, 1, 1}, {k.blocks, 1, 1}};
-  b.order  = &order;
-  b.turn   = b.size - 1;
+  b.turn   = -1;
   pass_turn(b, b.host);
 }
 
@@ -224,20 +263,9 @@ void release_grid(size_t blocks)
   for (size_t i = 0; i < blocks; i++) {
     Block &b = block_number(i);
     if (b.at_grid < b.size) fault("deadlock: a thread ended, and others wait for the grid");
-    for (int t = 0; t < b.size; t++) b.thread[t].state = State::READY;
     b.at_grid = 0;
+    begin_turns(b);
   }
-}
-
-/* The orders of blocks and of threads; a random sequence continues from kernel to kernel */
-struct Turns {
-  Order            order;
-  std::vector<int> blocks, threads;
-};
-Turns &turns()
-{
-  static Turns t;
-  return t;
 }
 
 void clear_dynamic_memory(const Kernel &k)
@@ -249,7 +277,6 @@ void clear_dynamic_memory(const Kernel &k)
    and with the same shared variables. */
 void run_blocks(const Kernel &k, const std::vector<int> &numbers)
 {
-  Turns &t              = turns();
   int    here[RESIDENT] = {}; /* one more than the number of the block, or 0 */
   size_t next           = 0;
 
@@ -263,9 +290,8 @@ void run_blocks(const Kernel &k, const std::vector<int> &numbers)
           here[s] = numbers[next++] + 1;
           begin_block(b, k);
         }
-        t.order.fill(t.threads, k.threads);
         resident = s;
-        run_block(b, k, (unsigned)here[s] - 1, t.threads);
+        run_block(b, k, (unsigned)here[s] - 1);
         if (b.live > 0) break;
         here[s] = 0;
       }
@@ -304,8 +330,7 @@ void run_together(const Kernel &k)
     live = 0;
     t.order.fill(t.blocks, (int)k.blocks);
     for (const int i : t.blocks) {
-      t.order.fill(t.threads, k.threads);
-      run_block(block_number((size_t)i), k, (unsigned)i, t.threads);
+      run_block(block_number((size_t)i), k, (unsigned)i);
       live += block_number((size_t)i).live;
     }
     if (live > 0) release_grid(k.blocks);
@@ -323,27 +348,20 @@ Block *new_block() { return new Block; }
 
 void begin_early(Block &b, Kernel &k, unsigned number)
 {
-  std::vector<int> order;
-
   cooperates = waited = false;
   b.early             = true;
   clear_dynamic_memory(k);
-  turns().order.fill(order, k.threads);
   begin_block(b, k);
-  run_block(b, k, number, order);
+  run_block(b, k, number);
   k.waited = k.waited || waited;
 }
 
 void finish_early(Block &b, Kernel &k, unsigned number)
 {
-  std::vector<int> order;
-
   b.early       = false;
   b.at_previous = 0;
-  for (int t = 0; t < b.size; t++)
-    if (b.thread[t].state == State::AT_PREVIOUS) b.thread[t].state = State::READY;
-  turns().order.fill(order, k.threads);
-  run_block(b, k, number, order);
+  b.ready.take(b.in_front);
+  run_block(b, k, number);
 }
 
 void wait_for_previous()
@@ -352,7 +370,7 @@ void wait_for_previous()
 
   waited = true;
   if (!b.early) return;
-  b.thread[b.current].state = State::AT_PREVIOUS;
+  wait_among(b, b.in_front);
   b.at_previous++;
   wait_turn(b);
 }
@@ -364,14 +382,14 @@ void yield(long tries)
   if (tries > TRIES) fault("deadlock: a thread waits for what no thread of a running block writes");
   if (!takes_turns || ++b.yields < 2 * b.size) return wait_turn(b);
   b.yields = 0; /* each thread that could go on has had a turn */
-  switch_stack(b.thread[b.current].stack, b.host);
+  switch_stack(b.stack[b.current], b.host);
 }
 
 int block_barrier(int v)
 {
   Block &b = block();
 
-  b.thread[b.current].state = State::AT_BARRIER;
+  wait_among(b, b.in_barrier);
   b.at_barrier++;
   b.sum += v;
   release_barrier(b);
@@ -384,37 +402,27 @@ void grid_barrier()
   Block &b = block();
 
   if (!cooperates) fault("a kernel waits for its grid, and was not launched as a cooperative one");
-  b.thread[b.current].state = State::AT_GRID;
+  b.ready.remove(b.place[b.current]);
   b.at_grid++;
   wait_turn(b);
 }
 
-void warp_meet(unsigned mask, const void *value, int from, void *result, size_t bytes)
+uint64_t warp_meet(unsigned mask, int kind, uint64_t value, int from)
 {
   Block    &b = block();
   const int t = b.current, lane = t % WARP;
-  Thread   &me = b.thread[t];
+  Warp     &w = b.warp[t / WARP];
 
   if (!(mask >> lane & 1)) fault("a lane is not in the mask of its own warp-wide operation");
-  me.state = State::IN_WARP;
-  b.warp[t / WARP].meeting |= 1u << lane;
-  me.mask  = mask;
-  me.from  = from;
-  me.bytes = bytes;
-  if (bytes) copy_value(me.value, value, bytes);
+  b.ready.remove(b.place[t]);
+  w.meeting |= 1u << lane;
+  w.mask[lane]  = mask;
+  w.kind[lane]  = kind;
+  w.from[lane]  = from;
+  w.value[lane] = value;
   finish_meeting(b, t / WARP, lane);
   wait_turn(b);
-  if (bytes) copy_value(result, me.result, bytes);
-}
-
-void warp_sync(unsigned mask) { warp_meet(mask, nullptr, 0, nullptr, 0); }
-
-unsigned warp_ballot(unsigned mask, bool v)
-{
-  bool mine;
-
-  warp_meet(mask, &v, (int)(position.thread.x % WARP), &mine, sizeof v);
-  return block().thread[block().current].ballot;
+  return w.result[lane];
 }
 
 void *dynamic_shared()

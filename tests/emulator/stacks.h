@@ -29,6 +29,11 @@ struct Stack {
 void make_stack(Stack &, void (*run)());
 
 /* Leaves the running stack, and continues on another */
+#ifdef __x86_64__
+extern "C" __attribute__((visibility("hidden"))) void spmv_emulator_switch(void **from, void **to);
+inline void switch_stack(Stack &from, Stack &to) { spmv_emulator_switch(&from.top, &to.top); }
+#else
 void switch_stack(Stack &from, Stack &to);
+#endif
 } // namespace spmv_emulator
 #endif

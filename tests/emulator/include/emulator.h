@@ -62,18 +62,28 @@ void grid_barrier();
 /* Waits for all threads of the block that have not ended; returns the sum of their v */
 int block_barrier(int v);
 
-/* A meeting of the lanes in mask; each brings at most MAX_VALUE bytes and gets those of lane `from` of the warp */
-enum { MAX_VALUE = 32 };
-void     warp_meet(unsigned mask, const void *value, int from, void *result, size_t bytes);
-void     warp_sync(unsigned mask);
-unsigned warp_ballot(unsigned mask, bool v);
+/* A meeting of the lanes in mask, each of which gets the value of lane `from` of the warp. kind: the bytes of a value, or
+   SYNC, which has none, or BALLOT: each lane gets a bit for each value that is not zero */
+enum { SYNC = 0, BALLOT = -1 };
+uint64_t warp_meet(unsigned mask, int kind, uint64_t value, int from);
+
+inline void     warp_sync(unsigned mask) { warp_meet(mask, SYNC, 0, 0); }
+inline unsigned warp_ballot(unsigned mask, bool v)
+{
+  return (unsigned)warp_meet(mask, BALLOT, v, (int)(position.thread.x % 32));
+}
 
 template <typename T>
 T warp_shuffle(unsigned mask, const T &v, int from)
 {
-  static_assert(sizeof(T) <= MAX_VALUE, "raise MAX_VALUE");
   T result;
-  warp_meet(mask, &v, from, &result, sizeof(T));
+  for (size_t i = 0; i < sizeof(T); i += 8) {
+    const size_t bytes = sizeof(T) - i < 8 ? sizeof(T) - i : 8;
+    uint64_t     word  = 0;
+    memcpy(&word, (const char *)&v + i, bytes);
+    word = warp_meet(mask, sizeof(T), word, from);
+    memcpy((char *)&result + i, &word, bytes);
+  }
   return result;
 }
 } // namespace spmv_emulator
