@@ -58,6 +58,20 @@ int device_key()
   return key;
 }
 
+/* Whether device memory without a key, but for what the host shares, stays open to the host until it is closed the next
+   time. Closing takes a call of the system for each block, and time for each page: half of the time of many tests. So
+   when a process has closed memory often, it does so in one of 16 cases. */
+bool stays_open()
+{
+  enum { OFTEN = 1 << 19, CALL = 8 /* a call takes as long as so many pages */ };
+  static size_t   pages = 0;
+  static unsigned count = 0;
+
+  if (pages >= OFTEN) return ++count % 16 != 0;
+  for (const auto &b : machine().device) pages += CALL + b.second.map_bytes / page_bytes();
+  return false;
+}
+
 /* Opens a block for everybody, or closes it, with a key for all who do not hold that */
 void protect(const DeviceBlock &b, bool open)
 {
@@ -67,20 +81,28 @@ void protect(const DeviceBlock &b, bool open)
 }
 
 /* Opens all blocks for work of a stream, or closes them, also those that the host has touched. With a key that is one
-   register of this thread; without one, a call of the system for each block, which took a third of the time of most
-   tests. */
+   register of this thread. */
 void open_blocks(bool open)
 {
   Machine &m = machine();
 
   if (apart()) return;
   if (device_key() >= 0) pkey_set(device_key(), open ? 0 : PKEY_DISABLE_ACCESS);
-  else
+  else {
+    const bool was_open = m.open_to_host;
+    m.open_to_host      = !open && stays_open();
     for (const auto &b : m.device)
-      if (!b.second.closed) protect(b.second, open);
+      if (!b.second.closed && (b.second.shared || !(was_open || m.open_to_host))) protect(b.second, open);
+  }
   for (char *start : m.at_host)
     if (const auto b = m.device.find(start); b != m.device.end()) protect(b->second, open && device_key() < 0);
   m.at_host.clear();
+}
+
+/* Whether a block that is not closed is now accessible without a key */
+bool is_open(const DeviceBlock &b)
+{
+  return device_key() < 0 && (machine().depth > 0 || (machine().open_to_host && !b.shared));
 }
 
 /* Makes the inaccessible pages between arrays in a part of device memory accessible */
@@ -187,7 +209,7 @@ void close_block(DeviceBlock *b, bool closed)
   if (apart()) return;
   b->closed = closed;
   if (closed) protect(b->map, b->map_bytes, false);
-  else protect(*b, device_key() < 0 && machine().depth > 0);
+  else protect(*b, is_open(*b));
 }
 
 thread_local int                   current_device = 0;
@@ -335,6 +357,7 @@ static long take(long *counter)
 }
 long spmv_emulator_allocations(void) { return take(&machine().allocations); }
 long spmv_emulator_grown(void) { return take(&machine().grown); }
+long spmv_emulator_moved(void) { return take(&machine().moved); }
 long spmv_emulator_launches(void) { return take(&machine().launches); }
 long spmv_emulator_waits(void) { return take(&machine().waits); }
 long spmv_emulator_device_waits(void) { return take(&machine().device_waits); }
@@ -358,15 +381,6 @@ void *spmv_emulator_place(void *room, int64_t bytes)
   protect(page, page_bytes(), false);
   machine().sealed.insert(page);
   return page - rounded((size_t)bytes, BLOCK_ALIGN);
-}
-
-long spmv_emulator_moved(void)
-{
-  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
-  const long                                  count = machine().moved;
-
-  machine().moved = 0;
-  return count;
 }
 
 /* SPMV_EMULATOR_DRIVER sets the version of the driver; 0: no driver */
@@ -426,32 +440,28 @@ cudaError_t cudaGetLastError(void)
 }
 const char *cudaGetErrorName(cudaError_t error)
 {
-  switch (error) {
-  case cudaSuccess:
-    return "cudaSuccess";
-  case cudaErrorInvalidValue:
-    return "cudaErrorInvalidValue";
-  case cudaErrorMemoryAllocation:
-    return "cudaErrorMemoryAllocation";
-  case cudaErrorInvalidConfiguration:
-    return "cudaErrorInvalidConfiguration";
-  case cudaErrorInsufficientDriver:
-    return "cudaErrorInsufficientDriver";
-  case cudaErrorNoDevice:
-    return "cudaErrorNoDevice";
-  case cudaErrorInvalidDevice:
-    return "cudaErrorInvalidDevice";
-  case cudaErrorInvalidResourceHandle:
-    return "cudaErrorInvalidResourceHandle";
-  case cudaErrorNotReady:
-    return "cudaErrorNotReady";
-  case cudaErrorIllegalAddress:
-    return "cudaErrorIllegalAddress";
-  case cudaErrorLaunchOutOfResources:
-    return "cudaErrorLaunchOutOfResources";
-  case cudaErrorStreamCaptureUnsupported:
-    return "cudaErrorStreamCaptureUnsupported";
+#define NAMED(name)                                                                                                    \
+  {                                                                                                                    \
+    name, #name                                                                                                        \
   }
+  static const std::pair<cudaError_t, const char *> names[] = {
+      NAMED(cudaSuccess),
+      NAMED(cudaErrorInvalidValue),
+      NAMED(cudaErrorMemoryAllocation),
+      NAMED(cudaErrorInvalidConfiguration),
+      NAMED(cudaErrorInsufficientDriver),
+      NAMED(cudaErrorNoDevice),
+      NAMED(cudaErrorInvalidDevice),
+      NAMED(cudaErrorInvalidResourceHandle),
+      NAMED(cudaErrorNotReady),
+      NAMED(cudaErrorIllegalAddress),
+      NAMED(cudaErrorLaunchOutOfResources),
+      NAMED(cudaErrorStreamCaptureUnsupported),
+  };
+#undef NAMED
+
+  for (const auto &n : names)
+    if (n.first == error) return n.second;
   return "unknown";
 }
 const char *cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
@@ -479,7 +489,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
   protect(b.map, map_bytes, true);
   memset(p, 0xff, bytes);
   memset(p + bytes, CANARY, padded - bytes);
-  if (m.depth == 0 || device_key() >= 0) protect(b, false);
+  if (!is_open(b)) protect(b, false);
   m.device[p] = b;
   m.used += bytes;
   *out = p;
@@ -491,7 +501,10 @@ cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned)
   const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
   const cudaError_t                           error = cudaMalloc(out, bytes);
 
-  if (*out) machine().device[(char *)*out].shared = true;
+  if (!*out) return error;
+  DeviceBlock &b = machine().device[(char *)*out];
+  b.shared       = true;
+  close_block(&b, false);
   return error;
 }
 cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t) { return refused(SPMV_POINT_CALL); }

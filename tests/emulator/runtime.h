@@ -60,25 +60,26 @@ struct DeviceBlock {
 };
 
 struct Machine {
-  std::recursive_mutex              one_at_a_time;
-  std::map<char *, DeviceBlock>     device;
-  std::set<char *>                  sealed; /* inaccessible pages within device blocks: see spmv_emulator_place() */
-  size_t                            used    = 0;
-  unsigned                          kinds   = 0; /* the arguments of spmv_emulator_refuse() ... */
-  long                              before  = -1;
-  bool                              once    = false;
-  long                              refused = 0, passed = 0; /* ... the number of failures since it was called ... */
-  size_t                            again       = 0;         /* ... and the bytes of the allocation that failed last */
-  long                              allocations = 0;         /* since the last spmv_emulator_allocations() ... */
-  long                              launches    = 0;         /* ... and likewise */
-  long                              waits = 0, device_waits = 0;
-  long                              grown = 0;
-  long                              moved = 0;    /* shared blocks that the host has touched ... */
-  std::set<char *>                  at_host;      /* ... those of them that the device has not touched since */
-  long                              held  = 0;    /* queries of events that answer "not ready" */
-  int                               depth = 0;    /* nested work */
-  std::map<const char *, size_t>    pinned;       /* blocks and their bytes */
-  std::set<CUgraph_st *>            captures;     /* captures that have not ended */
+  std::recursive_mutex           one_at_a_time;
+  std::map<char *, DeviceBlock>  device;
+  std::set<char *>               sealed; /* inaccessible pages within device blocks: see spmv_emulator_place() */
+  bool                           open_to_host = false; /* whether the host may touch device memory: see stays_open() */
+  size_t                         used         = 0;
+  unsigned                       kinds        = 0; /* the arguments of spmv_emulator_refuse() ... */
+  long                           before       = -1;
+  bool                           once         = false;
+  long                           refused = 0, passed = 0; /* ... the number of failures since it was called ... */
+  size_t                         again       = 0;         /* ... and the bytes of the allocation that failed last */
+  long                           allocations = 0;         /* since the last spmv_emulator_allocations() ... */
+  long                           launches    = 0;         /* ... and likewise */
+  long                           waits = 0, device_waits = 0;
+  long                           grown = 0;
+  long                           moved = 0;       /* shared blocks that the host has touched ... */
+  std::set<char *>               at_host;         /* ... those of them that the device has not touched since */
+  long                           held  = 0;       /* queries of events that answer "not ready" */
+  int                            depth = 0;       /* nested work */
+  std::map<const char *, size_t> pinned;          /* blocks and their bytes */
+  std::set<CUgraph_st *>         captures;        /* captures that have not ended */
   std::deque<std::function<void()>> late;         /* delayed copies from pinned memory */
   long                              put_off = 0;  /* number of copies that were ever delayed */
   long                              works   = 0;  /* number of works of all streams, ... */

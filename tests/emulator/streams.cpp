@@ -128,6 +128,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     stream_of(stream)->has_work = true;
     finish_kernels(); /* a graph begins when all earlier work has ended */
     begin_work(stream_of(stream));
+    const Opened memory;
     for (const Step &step : exec->steps) step(stream);
   }
   return cudaSuccess;
