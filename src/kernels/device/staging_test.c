@@ -104,19 +104,20 @@ UNIT_TEST(staging_copies_every_byte)
   static const int threads[] = {1, 2, 3, SPMV_STAGING_THREADS, SPMV_STAGING_THREADS + 5};
   Bench            b;
 
-  if (!bench_init(&b, MOST)) return;
-  for (int s = 0; s < SIZES; s++)
+  for (int s = 0; s < SIZES; s++) {
+    if (!bench_init(&b, sizes[s])) return;
     for (int t = 0; t < 5; t++) {
       const int      offset = (s + 3 * t) % 17; /* sources that are not aligned */
       const unsigned seed   = (unsigned)(10 * s + t);
       clear_there(&b);
       fill(b.source + offset, sizes[s], seed);
       UNIT_EQUAL(1, spmv_staging_upload(b.there + GUARD, b.source + offset, sizes[s], threads[t], b.exec.stream));
-      memset(b.source, 0x5A, MOST + GUARD);
+      memset(b.source, 0x5A, (size_t)sizes[s] + GUARD);
       UNIT_CHECK(arrived(&b, sizes[s], seed));
       UNIT_CHECK(spmv_staging_bytes() <= SPMV_STAGING_THREADS * SPMV_STAGING_BUFFERS * PIECE);
     }
-  bench_clear(&b);
+    bench_clear(&b);
+  }
 }
 
 /* A download is complete when the call returns, and writes nothing around the block, also while an upload is still in
@@ -126,10 +127,10 @@ UNIT_TEST(staging_brings_every_byte_back)
   static const int threads[] = {1, 2, 3, SPMV_STAGING_THREADS, SPMV_STAGING_THREADS + 5};
   Bench            b;
 
-  if (!bench_init(&b, MOST)) return;
-  for (int s = 0; s < SIZES; s++)
+  for (int s = 0; s < SIZES; s++) {
+    if (!bench_init(&b, sizes[s])) return;
     for (int t = 0; t < 5; t++) {
-      const int64_t  offset = (s + 3 * t) % 17, all = MOST + 2 * GUARD; /* targets that are not aligned */
+      const int64_t  offset = (s + 3 * t) % 17, all = sizes[s] + 2 * GUARD; /* targets that are not aligned */
       unsigned char *expected = malloc((size_t)all);
       memset(expected, 0x5A, (size_t)all);
       memset(b.back, 0x5A, (size_t)all);
@@ -140,7 +141,8 @@ UNIT_TEST(staging_brings_every_byte_back)
       UNIT_CHECK(!memcmp(expected, b.back, (size_t)all));
       free(expected);
     }
-  bench_clear(&b);
+    bench_clear(&b);
+  }
 }
 
 /* Two uploads by spmv_copy() to the same address are in flight at a time: the second must win. spmv_copy() chooses

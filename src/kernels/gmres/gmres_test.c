@@ -46,6 +46,7 @@ UNIT_TEST(gmres_of_all_modes_sides_preconditioners_and_refinements_is_that_of_bo
         for (int variant = 0; variant < 6; variant++) {
           if ((block && a.pattern.rows % block) || (block == 0 && variant % 2)) continue;
           if ((i + block + variant + mode) % 2) continue; /* each case in one mode: the emulated device is slow */
+          if (block < 2 && variant / 2 != (i + block) % 3) continue; /* and each refinement with another matrix */
           GmresSetup u = gmres_setup((SpmvGmresMode)mode);
           u.block      = block;
           u.right      = variant % 2;
