@@ -32,7 +32,7 @@ static const Row rows[] = {
     {"cgdevice, crsv", MATAIJCRSV, KSPCGDEVICE, PCGAMG, 6, 1, PETSC_FALSE},
     {"cgdevice, auto", MATAIJAUTO, KSPCGDEVICE, PCGAMG, 6, 1, PETSC_FALSE},
     {"cgdevice, single precision", MATAIJRBP, KSPCGDEVICE, PCGAMG, 6, 1, PETSC_TRUE},
-    {"fgmres, gamgdevice", MATAIJRBP, KSPFGMRES, PCGAMGDEVICE, 5, 3, PETSC_FALSE},
+    {"fgmres, gamgdevice", MATAIJRBP, KSPFGMRES, PCGAMGDEVICE, 6, 1, PETSC_FALSE},
     {"cg, gamg", MATAIJRBP, KSPCG, PCGAMG, 6, 1, PETSC_FALSE},
 };
 
