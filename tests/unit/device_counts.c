@@ -438,7 +438,8 @@ static Counts spgemm_pattern_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTA
 static Counts spgemm_values_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB, 1); }
 static Counts spgemm_values_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, 1); }
 
-/* The creation with nodes (-4), without and with transposes (-3, -2), a factorization (-1), or an action */
+/* Values and the creation with nodes (-5, -4), the creation without and with transposes (-3, -2), values (-1), or an action
+ */
 static Counts factor_counts(SpmvFactorKind kind, int what, int zero_guess, double diagonal)
 {
   const double      dense[] = {diagonal, 2, 2, 3};
@@ -449,7 +450,7 @@ static Counts factor_counts(SpmvFactorKind kind, int what, int zero_guess, doubl
   spmv_factor_options_init(&o);
   o.kind         = kind;
   o.transposes   = what > -3;
-  o.node_rows    = what == -4 ? 2 : 0;
+  o.node_rows    = what < -3 ? 2 : 0;
   o.shift        = SPMV_SHIFT_NONZERO;
   o.shift_amount = o.zero_pivot = 0.25;
   factor_open(&l, SPMV_DEVICE, NULL, &m, SPMV_F64);
@@ -458,7 +459,7 @@ static Counts factor_counts(SpmvFactorKind kind, int what, int zero_guess, doubl
   UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
   Counts c = counted();
   UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
-  if (what >= -1) c = counted();
+  if (what >= -1 || what == -5) c = counted();
   if (what >= 0) {
     UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, (FactorAction)what, 1, zero_guess));
     c = counted();
@@ -474,6 +475,7 @@ static Counts factor_creation_with_nodes(void) { return factor_counts(SPMV_FACTO
 static Counts factor_creation_of_icc(void) { return factor_counts(SPMV_FACTOR_ICC, -3, 0, 3); }
 static Counts factor_creation_with_transposes(void) { return factor_counts(SPMV_FACTOR_ILU, -2, 0, 3); }
 static Counts factor_values(void) { return factor_counts(SPMV_FACTOR_ILU, -1, 0, 3); }
+static Counts factor_values_with_nodes(void) { return factor_counts(SPMV_FACTOR_SOR, -5, 0, 3); }
 static Counts factor_values_with_shift(void) { return factor_counts(SPMV_FACTOR_ILU, -1, 0, 0); }
 static Counts factor_solve(void) { return factor_counts(SPMV_FACTOR_ICC, FACTOR_SOLVE, 0, 3); }
 static Counts factor_solve_transposed(void) { return factor_counts(SPMV_FACTOR_ILU, FACTOR_SOLVE_T, 0, 3); }
