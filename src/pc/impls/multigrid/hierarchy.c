@@ -352,17 +352,14 @@ PetscErrorCode MGDevHierarchyPlan(MGDevHierarchy h, Mat A, AIJFmtPlanOnDevice *f
 /* Prints how many steps of waiting a function for M needs on each level: they take most of its time */
 static PetscErrorCode ViewFunctions(MGDevHierarchy h, PetscViewer viewer)
 {
-  SpmvFactorInfo info;
-
   PetscFunctionBegin;
   for (PetscInt i = h->levels - 1; i > 0; i--) {
-    const MatIncompleteApply *a = &h->level[i].down.function;
+    const MGDevSmoother *s = &h->level[i].down;
 
-    if (!a->of) continue;
-    spmv_factor_info(a->of->device, &info);
+    if (!s->function.of) continue;
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    level %" PetscInt_FMT ": M by %s, whose rows wait for each other %lld and %lld times\n", i,
-        a->sweeps ? "sweeps" : "a factor", (long long)info.levels[0], (long long)info.levels[1]));
+        s->function.sweeps ? "sweeps" : "a factor", (long long)s->waits[0], (long long)s->waits[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

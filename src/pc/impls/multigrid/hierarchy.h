@@ -93,8 +93,9 @@ typedef struct {
   MGDevPoint        point;
   MGDevRoundedArray rounded; /* M in single precision */
   PetscBool         coarser; /* of a level below the finest, which is on the device whatever its size */
-  /* M of kind SPMV_PC_FUNCTION; the cycle has its address */
+  /* M of kind SPMV_PC_FUNCTION; the cycle has its address. Its matrix may be gone after a solve. */
   MatIncompleteApply function;
+  int64_t            waits[2]; /* the levels of its lower and its upper triangle */
 } MGDevSmoother;
 
 /* The conversion of a MAIJ matrix, by which a DM with several unknowns per point interpolates */

@@ -81,15 +81,20 @@ PetscErrorCode MGDevSmootherHolds(KSP ksp, const MGDevSmoother *s, PetscBool *ho
 /* After PCSetUp(). Collective on several processes. */
 static PetscErrorCode TakeFunction(MGDevHierarchy h, PC pc, MGDevSmoother *s, SpmvCycleSmoother *now)
 {
+  SpmvFactorInfo info;
+
   PetscFunctionBegin;
   MGDevPointFree(&s->point, h->exec);
   PetscCall(GetFunction(pc, s->coarser, &s->function, h->reason));
   PetscCall(MGDevAgree(h));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  s->point   = s->wanted_point;
-  now->apply = MatIncompleteFunction;
-  now->ctx   = &s->function;
-  now->flops = (double)MatIncompleteFlops(&s->function);
+  spmv_factor_info(s->function.of->device, &info);
+  s->waits[0] = info.levels[0];
+  s->waits[1] = info.levels[1];
+  s->point    = s->wanted_point;
+  now->apply  = MatIncompleteFunction;
+  now->ctx    = &s->function;
+  now->flops  = (double)MatIncompleteFlops(&s->function);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
