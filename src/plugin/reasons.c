@@ -55,7 +55,8 @@ static PetscErrorCode HintAdd(char hint[SPMV_MESSAGE_MAX], const char prefix[], 
 static PetscErrorCode HintForCycle(const char why[], const char prefix[], char hint[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
-  if (strstr(why, "the preconditioner ") || strstr(why, "the rows wait for each other"))
+  if (strstr(why, "the preconditioner is ") || strstr(why, "of the smoother is PETSc's own") ||
+      strstr(why, "the rows wait for each other"))
     PetscCall(HintAdd(hint, prefix, "mg_levels_pc_type jacobi"));
   if (strstr(why, "the smoother is ") || strstr(why, "computes norms"))
     PetscCall(HintAdd(hint, prefix, "mg_levels_ksp_type chebyshev"));

@@ -322,8 +322,8 @@ static PetscErrorCode Fallbacks(void)
   u.restart = 1001;
   PetscCall(Compare("a long restart", CONVECTION, MATAIJ, &u, "1000"));
   u    = Default();
-  u.pc = PCSOR;
-  PetscCall(Compare("another preconditioner", CONVECTION, MATAIJ, &u, "sor"));
+  u.pc = PCKACZMARZ;
+  PetscCall(Compare("another preconditioner", CONVECTION, MATAIJ, &u, "kaczmarz"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -365,20 +365,6 @@ static PetscErrorCode TimesPlain(Mat A, Numbers *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc relaxes the two rows of an inode together */
-static PetscErrorCode Relax(Mat A, Numbers *n)
-{
-  Vec x, b;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(b, 1));
-  PetscCall(MatSOR(A, b, 1, (MatSORType)(SOR_ZERO_INITIAL_GUESS | SOR_LOCAL_SYMMETRIC_SWEEP), 0, 1, 1, x));
-  PetscCall(AddVector(n, x));
-  PetscCall(TestDestroyVecs(&x, &b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Solve(Mat A, PCType factor, Numbers *n)
 {
   Vec x;
@@ -389,6 +375,9 @@ static PetscErrorCode Solve(Mat A, PCType factor, Numbers *n)
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* MatSOR(), which relaxes the two rows of an inode together */
+static PetscErrorCode Relax(Mat A, Numbers *n) { return Solve(A, PCSOR, n); }
 
 static PetscErrorCode LU(Mat A, Numbers *n) { return Solve(A, PCLU, n); }
 static PetscErrorCode ILU(Mat A, Numbers *n) { return Solve(A, PCILU, n); }
