@@ -96,8 +96,7 @@ PetscErrorCode AIJFmtFactorDecide(Mat A, PetscBool *asked, char why[SPMV_MESSAGE
   PetscCall(PlaceOf(A, s, &place));
   PetscCall(AIJFmtSizeGet(A, &nonzeros, &there));
   if (there || place == AIJFMT_ON_GPU) *asked = PETSC_TRUE;
-  if (A->rmap->n == 0) PetscCall(PetscStrncpy(why, "the matrix has no rows", SPMV_MESSAGE_MAX));
-  else if (place == AIJFMT_ON_HOST) PetscCall(PetscStrncpy(why, "-mat_aijfmt_device host", SPMV_MESSAGE_MAX));
+  if (place == AIJFMT_ON_HOST) PetscCall(PetscStrncpy(why, "-mat_aijfmt_device host", SPMV_MESSAGE_MAX));
   else if (AIJFmtBoundByProgram(A)) PetscCall(PetscStrncpy(why, "the matrix is bound to the CPU", SPMV_MESSAGE_MAX));
   else if (spmv_device_count(no_gpu) == 0) PetscCall(PetscStrncpy(why, no_gpu, SPMV_MESSAGE_MAX));
   else if (nonzeros > INT32_MAX)

@@ -12,7 +12,8 @@ PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_f
   *asked = PETSC_FALSE;
   PetscCall(AIJFmtFactorDecide(A, asked, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (levels > 0)
+  if (A->rmap->n == 0) PetscCall(PetscStrncpy(why, "the matrix has no rows", SPMV_MESSAGE_MAX));
+  else if (levels > 0)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
                             "-pc_factor_levels %" PetscInt_FMT ", and the GPU factors without fill", levels));
   else if (diagonal_fill) PetscCall(PetscStrncpy(why, "missing diagonal entries may be filled", SPMV_MESSAGE_MAX));

@@ -100,6 +100,7 @@ PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType flag, PetscReal s
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(to, sizeof *to));
+  if (A->rmap->n == 0) small = PETSC_TRUE; /* a process without rows does not keep the others from the device */
   PetscCall(WhyHost_Sweeps(A, flag, shift, &small, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(NodeRowsGet(A, omega, &node_rows));
