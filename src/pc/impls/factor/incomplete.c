@@ -3,7 +3,7 @@
   the preconditioner of the only block of this process, which is all that a PCBJACOBI or PCASM then does.
 */
 #include "pcfactor.h"
-#include <petsc/private/kspimpl.h>
+#include <petscksp.h>
 
 PetscErrorCode PCIncompleteIs(PC pc, PetscBool *is)
 {
@@ -80,14 +80,18 @@ static PetscErrorCode IsWhole(PC pc, PetscBool *whole)
 /* Whether KSPSolve() is PCApply(), whose PC is set up */
 static PetscErrorCode OnlyApplies(KSP ksp, PetscBool *only)
 {
+  PetscBool    scales = PETSC_FALSE;
   MatNullSpace null_space;
   Mat          A;
 
   PetscFunctionBegin;
+#if PETSC_VERSION_LT(3, 26, 0) /* which has no diagonal scaling any more */
+  PetscCall(KSPGetDiagonalScale(ksp, &scales));
+#endif
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, only));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatGetNullSpace(A, &null_space));
-  if (null_space || ksp->dscale) *only = PETSC_FALSE;
+  if (null_space || scales) *only = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,6 +100,7 @@ PetscErrorCode PCOfBlock(PC pc, PC *inner, char why[SPMV_MESSAGE_MAX])
   PetscBool jacobi, schwarz, fits = PETSC_TRUE;
   PetscInt  blocks;
   KSP      *all;
+  PC        block;
 
   PetscFunctionBegin;
   *inner = pc;
@@ -112,7 +117,8 @@ PetscErrorCode PCOfBlock(PC pc, PC *inner, char why[SPMV_MESSAGE_MAX])
   if (!fits) PetscCall(PetscStrncpy(why, "the blocks overlap, or are not the whole system", SPMV_MESSAGE_MAX));
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OnlyApplies(all[0], &fits));
-  if (fits) PetscCall(PCOfBlock(all[0]->pc, inner, why));
+  PetscCall(KSPGetPC(all[0], &block));
+  if (fits) PetscCall(PCOfBlock(block, inner, why));
   else
     PetscCall(
         PetscStrncpy(why, "the solver of the block does more than to apply its preconditioner", SPMV_MESSAGE_MAX));
