@@ -81,11 +81,11 @@ STEPS = [
         unit_kernels factor_test.c factor_order_test.c factor_fault_test.c
         mpiexec -n $ranks incomplete_test -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
         factor_bench $FACTOR_ARGS --budget $limit40 --commit $commit --out $out/factor.json
-        !factors 1 40 aijrbp gmresdevice_ilu,cgdevice_icc,aggdevice_gamg $ilu_matrices
+        !factors 1 40 aijrbp gmresdevice_ilu,cgdevice_icc,cgdevice_sor,aggdevice_gamg $ilu_matrices
         !factors 1 40 aijcusparse gmres_ilu,cg_icc $ilu_matrices"""),
     Step("incomplete_host", "distro", 400, 1 / 4, "the rivals of the step incomplete: PETSc's ILU, ICC and block Jacobi on 1 and 16 processes", """
         !factors 16 60 aij gmres_bjacobi $ilu_matrices
-        !factors 1 90 aij gmres_ilu,cg_icc $ilu_matrices"""),
+        !factors 1 90 aij gmres_ilu,cg_icc,cg_sor $ilu_matrices"""),
     Step("coo", "cuda", 180, -5, "elements_bench: patterns and values from lists of element matrices, compared with the host", """
         unit_kernels coo_test.c coo_fault_test.c
         elements_bench $COO_ARGS --commit $commit --out $out/elements.json"""),

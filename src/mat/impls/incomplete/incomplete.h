@@ -7,7 +7,7 @@
     MatGetFactor() -> incomplete_create.c;  symbolic and numeric phases -> incomplete_factor.c;  MatSolve() and its
     relatives -> incomplete_solve.c;  MatSOR() -> sor.c
 
-  What solvers apply on the device is an MatIncompleteApply: a solve with a factor, or sweeps.
+  What solvers apply on the device is a MatIncompleteApply: a solve with a factor, or sweeps.
 */
 #pragma once
 
@@ -62,7 +62,7 @@ PETSC_INTERN PetscErrorCode MatSolveTranspose_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatForwardSolve_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatBackwardSolve_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN void           MatIncompleteApplyOf(Mat_Incomplete *, MatIncompleteApply *);
-/* An SpmvApply, whose context is an MatIncompleteApply, and its flops */
+/* An SpmvApply, whose context is a MatIncompleteApply, and its flops */
 PETSC_INTERN SpmvStatus     MatIncompleteFunction(void *apply, const void *r, void *z, SpmvExec *);
 PETSC_INTERN PetscLogDouble MatIncompleteFlops(const MatIncompleteApply *);
 
