@@ -71,6 +71,13 @@ typedef PetscErrorCode    AIJFmtDestructor(AIJFmtContext);
   #define AIJFmtContainerSetDestroy(container, destroy) PetscContainerSetCtxDestroy(container, destroy)
 #endif
 
+/* 3.26: a KSP does not scale by a diagonal any more */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define PetscPackDiagonalScaleGet(ksp, scales) KSPGetDiagonalScale(ksp, scales)
+#else
+  #define PetscPackDiagonalScaleGet(ksp, scales) ((void)(ksp), *(scales) = PETSC_FALSE, PETSC_SUCCESS)
+#endif
+
 /* The destructor of the data of a product of matrices; 3.25: takes the same argument as that of a container */
 #if PETSC_VERSION_LT(3, 25, 0)
   #define AIJFMT_PRODUCT_DESTRUCTOR(name, free)                                                                        \

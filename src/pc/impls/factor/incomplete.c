@@ -80,14 +80,12 @@ static PetscErrorCode IsWhole(PC pc, PetscBool *whole)
 /* Whether KSPSolve() is PCApply(), whose PC is set up */
 static PetscErrorCode OnlyApplies(KSP ksp, PetscBool *only)
 {
-  PetscBool    scales = PETSC_FALSE;
+  PetscBool    scales;
   MatNullSpace null_space;
   Mat          A;
 
   PetscFunctionBegin;
-#if PETSC_VERSION_LT(3, 26, 0) /* which has no diagonal scaling any more */
-  PetscCall(KSPGetDiagonalScale(ksp, &scales));
-#endif
+  PetscCall(PetscPackDiagonalScaleGet(ksp, &scales));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, only));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatGetNullSpace(A, &null_space));
