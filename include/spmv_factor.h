@@ -45,8 +45,8 @@ typedef struct {
   double          zero_pivot;   /* 2.2e-14, PETSc's in double precision */
   double          shift_amount; /* 2.2e-14, likewise; of SPMV_SHIFT_NONZERO */
   int             transposes;   /* keep transposes of L and U, for transposed solves with ILU */
-  int node_rows; /* of SPMV_FACTOR_SOR, 0 to SPMV_NODE_ROWS: at most so many consecutive rows with equal columns
-                                   are relaxed together, by the inverse of their diagonal block; 0 and 1: none are */
+  int             node_rows;    /* of SPMV_FACTOR_SOR, 0 to SPMV_NODE_ROWS: at most so many consecutive rows with equal
+                                   columns are relaxed together, by the inverse of their diagonal block; 0, 1: none are */
 } SpmvFactorOptions;
 /* ILU without shift or transposes */
 SPMV_API void spmv_factor_options_init(SpmvFactorOptions *);

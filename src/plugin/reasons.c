@@ -175,11 +175,8 @@ static PetscErrorCode ReasonOfPC(PC pc, char why[SPMV_MESSAGE_MAX], char hint[SP
   PetscCall(PCGetType(pc, &type));
   PetscCall(PCOfBlock(pc, &inner, text));
   if (!inner) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: it is applied on the host: %s", type, text));
-  if (!inner) PetscFunctionReturn(PETSC_SUCCESS);
-  if (inner != pc) {
-    PetscCall(ReasonOfPC(inner, why, hint));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  else if (inner != pc) PetscCall(ReasonOfPC(inner, why, hint));
+  if (inner != pc) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &served, PCNONE, PCJACOBI, PCPBJACOBI, ""));
   if (served) PetscFunctionReturn(PETSC_SUCCESS);

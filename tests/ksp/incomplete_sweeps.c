@@ -106,7 +106,8 @@ static PetscErrorCode TestHost(IncompleteCase c, const char device[], PetscBool 
   PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &c, MATAIJRBP, &ours));
   PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &c, MATAIJ, &petsc));
   if (!zero) PetscCall(CompareSweep(ours, petsc, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1));
-  else { /* PETSc's error */ PetscCall(MatCreateVecs(ours, &x, &b));
+  else {
+    PetscCall(MatCreateVecs(ours, &x, &b));
     PetscCall(VecSet(b, 1));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     error = MatSOR(ours, b, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1, x);

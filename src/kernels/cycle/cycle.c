@@ -126,9 +126,7 @@ static int has_vector(const SpmvCycle *cycle, int l, int vector)
   const int finest = l == cycle->options.levels - 1 && !cycle->options.matrix_scale;
 
   if (vector == SPMV_CYCLE_X0 || vector == SPMV_CYCLE_B) return !finest;
-  if (vector == SPMV_CYCLE_Z)
-    return l > 0 &&
-           (cycle->grid[l].def.down.kind == SPMV_PC_FUNCTION || cycle->grid[l].def.up.kind == SPMV_PC_FUNCTION);
+  if (vector == SPMV_CYCLE_Z) return l > 0 && spmv_cycle_has_function(&cycle->grid[l].def);
   return l > 0;
 }
 

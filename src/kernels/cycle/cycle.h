@@ -115,4 +115,10 @@ static inline const SpmvCycleSmoother *spmv_cycle_smoother(const SpmvCycleGrid *
   return up ? &grid->def.up : &grid->def.down;
 }
 
+/* Whether M of a smoother of a level is a function */
+static inline int spmv_cycle_has_function(const SpmvCycleLevel *level)
+{
+  return level->down.kind == SPMV_PC_FUNCTION || level->up.kind == SPMV_PC_FUNCTION;
+}
+
 SPMV_C_END

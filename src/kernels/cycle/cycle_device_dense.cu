@@ -229,8 +229,7 @@ int levels_of(const SpmvCycle *cycle)
       if (!plan_of(a) || a.processes) return levels;
       nonzeros += plan_of(a)->nnz;
     }
-    if (l.down.kind == SPMV_PC_FUNCTION || l.up.kind == SPMV_PC_FUNCTION) return levels;
-    if (l.rows > most || l.rows == 0 || nonzeros > NONZEROS) return levels;
+    if (l.rows > most || l.rows == 0 || nonzeros > NONZEROS || spmv_cycle_has_function(&l)) return levels;
   }
   return levels;
 }

@@ -37,6 +37,8 @@ typedef struct {
   double          omega; /* of sweeps, ... */
   int             sweep; /* ... an SpmvSorSweep, ... */
   int             sweeps;
+  int             guess;      /* the first sweep begins with z */
+  int             transposed; /* of a solve */
 } MatIncompleteApply;
 
 /* incomplete_create.c. *s is NULL for a factor of another package. */
@@ -62,9 +64,11 @@ PETSC_INTERN PetscErrorCode MatSolveTranspose_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatForwardSolve_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatBackwardSolve_Incomplete(Mat, Vec, Vec);
 PETSC_INTERN void           MatIncompleteApplyOf(Mat_Incomplete *, MatIncompleteApply *);
-/* An SpmvApply, whose context is a MatIncompleteApply, and its flops */
+/* An SpmvApply, whose context is a MatIncompleteApply, its flops, and a call for vectors, which leaves a reason if the device
+   refuses: then x is undefined, but unchanged if it is a guess */
 PETSC_INTERN SpmvStatus     MatIncompleteFunction(void *apply, const void *r, void *z, SpmvExec *);
 PETSC_INTERN PetscLogDouble MatIncompleteFlops(const MatIncompleteApply *);
+PETSC_INTERN PetscErrorCode MatIncompleteOnDevice(MatIncompleteApply *, Vec b, Vec x, char why[SPMV_MESSAGE_MAX]);
 
 /* sor.c. Get: brings the data on the device up to date for the matrix as it is, or leaves a reason. small: also if the matrix
    is small. A: of any sequential AIJ type */

@@ -52,9 +52,9 @@ SpmvStatus MatIncompleteFunction(void *ctx, const void *r, void *z, SpmvExec *ex
   const MatIncompleteApply *a      = (const MatIncompleteApply *)ctx;
   SpmvStatus                status = SPMV_SUCCESS;
 
-  if (a->sweeps == 0) return spmv_factor_solve(a->of->device, 0, r, z, exec);
+  if (a->sweeps == 0) return spmv_factor_solve(a->of->device, a->transposed, r, z, exec);
   for (int i = 0; i < a->sweeps && !status; i++)
-    status = spmv_factor_sor(a->of->device, (SpmvSorSweep)a->sweep, a->omega, i == 0, r, z, exec);
+    status = spmv_factor_sor(a->of->device, (SpmvSorSweep)a->sweep, a->omega, i == 0 && !a->guess, r, z, exec);
   return status;
 }
 
@@ -69,40 +69,41 @@ PetscLogDouble MatIncompleteFlops(const MatIncompleteApply *a)
   return (PetscLogDouble)info.nonzeros * directions * (2.0 * a->sweeps - 1);
 }
 
-/* Leaves a reason in s->why if the device refuses: then x is undefined */
-static PetscErrorCode SolveOnDevice_Incomplete(Mat_Incomplete *s, PetscBool transposed, Vec b, Vec x)
+PetscErrorCode MatIncompleteOnDevice(MatIncompleteApply *a, Vec b, Vec x, char why[SPMV_MESSAGE_MAX])
 {
-  SpmvFactorInfo info;
-  SpmvStatus     status;
+  Mat_Incomplete *s = a->of;
+  SpmvStatus      status;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtVectorTry(&s->exec, &s->b, b, AIJFMT_READ, &status));
   if (!status) {
-    PetscCall(AIJFmtVectorTry(&s->exec, &s->x, x, AIJFMT_WRITE, &status));
+    PetscCall(AIJFmtVectorTry(&s->exec, &s->x, x, a->guess ? AIJFMT_UPDATE : AIJFMT_WRITE, &status));
     if (!status) {
       PetscCall(PetscLogGpuTimeBegin());
-      status = spmv_factor_solve(s->device, transposed, s->b.data, s->x.data, &s->exec);
+      status = MatIncompleteFunction(a, s->b.data, s->x.data, &s->exec);
       PetscCall(PetscLogGpuTimeEnd());
+      if (status && a->guess && !s->x.staged) AIJFmtCallSpmv(&s->exec, status); /* it may have been changed */
       PetscCall(AIJFmtVectorGive(&s->exec, &s->x, &status));
     }
     PetscCall(AIJFmtVectorGive(&s->exec, &s->b, &status));
   }
-  PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
-  if (status) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_factor_info(s->device, &info);
-  PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)info.factor_nonzeros));
+  PetscCall(AIJFmtRefuse(&s->exec, status, why));
+  if (!status) PetscCall(AIJFmtLogGpuFlops(MatIncompleteFlops(a)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Solve_Incomplete(Mat F, PetscBool transposed, HostSolve_Incomplete host, Vec b, Vec x)
 {
-  Mat_Incomplete *s = (Mat_Incomplete *)F->data;
+  Mat_Incomplete    *s = (Mat_Incomplete *)F->data;
+  MatIncompleteApply a;
 
   PetscFunctionBegin;
   if (!s->why[0]) {
     if (transposed) PetscCall(TransposesGet(s));
-    if (!s->why[0]) PetscCall(SolveOnDevice_Incomplete(s, transposed, b, x));
+    MatIncompleteApplyOf(s, &a);
+    a.transposed = transposed;
+    if (!s->why[0]) PetscCall(MatIncompleteOnDevice(&a, b, x, s->why));
     if (s->why[0]) PetscCall(BecomeHost_Incomplete(F, s));
     else s->solves++;
   }

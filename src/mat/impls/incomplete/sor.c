@@ -117,44 +117,17 @@ PetscErrorCode MatSweepsGet(Mat A, PetscReal omega, MatSORType flag, PetscReal s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves a reason if the device refuses; then x is unchanged if it is on the host */
-static PetscErrorCode SweepOnDevice(MatIncompleteApply *a, PetscBool zero, Vec b, Vec x, char why[SPMV_MESSAGE_MAX])
-{
-  Mat_Incomplete *s = a->of;
-  SpmvStatus      status;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtVectorTry(&s->exec, &s->b, b, AIJFMT_READ, &status));
-  if (!status) {
-    PetscCall(AIJFmtVectorTry(&s->exec, &s->x, x, zero ? AIJFMT_WRITE : AIJFMT_UPDATE, &status));
-    if (!status) {
-      PetscCall(PetscLogGpuTimeBegin());
-      for (int i = 0; i < a->sweeps && !status; i++)
-        status = spmv_factor_sor(s->device, (SpmvSorSweep)a->sweep, a->omega, zero && i == 0, s->b.data, s->x.data,
-                                 &s->exec);
-      PetscCall(PetscLogGpuTimeEnd());
-      if (status && !zero && !s->x.staged) AIJFmtCallSpmv(&s->exec, status); /* it may have been changed */
-      PetscCall(AIJFmtVectorGive(&s->exec, &s->x, &status));
-    }
-    PetscCall(AIJFmtVectorGive(&s->exec, &s->b, &status));
-  }
-  PetscCall(AIJFmtRefuse(&s->exec, status, why));
-  if (!status) PetscCall(AIJFmtLogGpuFlops(MatIncompleteFlops(a)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatSOR_Incomplete(Mat A, Vec b, PetscReal omega, MatSORType flag, PetscReal shift, PetscInt its,
                                  PetscInt lits, Vec x)
 {
-  const PetscBool    zero                  = flag & SOR_ZERO_INITIAL_GUESS ? PETSC_TRUE : PETSC_FALSE;
   char               why[SPMV_MESSAGE_MAX] = "";
   MatIncompleteApply a;
 
   PetscFunctionBegin;
   PetscCall(MatSweepsGet(A, omega, flag, shift, its, lits, PETSC_FALSE, &a, why));
   if (!why[0] && b == x) PetscCall(PetscStrncpy(why, "b and x are one vector", sizeof why));
-  if (!why[0]) PetscCall(SweepOnDevice(&a, zero, b, x, why));
+  a.guess = !(flag & SOR_ZERO_INITIAL_GUESS);
+  if (!why[0]) PetscCall(MatIncompleteOnDevice(&a, b, x, why));
   if (why[0]) PetscCall(AIJFmtParentSOR(A, b, omega, flag, shift, its, lits, x));
   PetscCall(AIJFmtSweepRan(A, why));
   PetscPackCountApply(PETSCPACK_SWEEP, why);

@@ -95,7 +95,7 @@ static PetscErrorCode OnlyApplies(KSP ksp, PetscBool *only)
 
 PetscErrorCode PCOfBlock(PC pc, PC *inner, char why[SPMV_MESSAGE_MAX])
 {
-  PetscBool jacobi, schwarz, fits = PETSC_TRUE;
+  PetscBool jacobi, schwarz, whole = PETSC_TRUE, only = PETSC_TRUE;
   PetscInt  blocks;
   KSP      *all;
   PC        block;
@@ -109,17 +109,17 @@ PetscErrorCode PCOfBlock(PC pc, PC *inner, char why[SPMV_MESSAGE_MAX])
   if (jacobi) PetscCall(PCBJacobiGetSubKSP(pc, &blocks, NULL, &all));
   else PetscCall(PCASMGetSubKSP(pc, &blocks, NULL, &all));
   *inner = NULL;
+  if (blocks == 1 && schwarz) PetscCall(IsWhole(pc, &whole));
+  if (blocks == 1) PetscCall(OnlyApplies(all[0], &only));
   if (blocks != 1) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "this process has %" PetscInt_FMT " blocks", blocks));
-  if (blocks != 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (schwarz) PetscCall(IsWhole(pc, &fits));
-  if (!fits) PetscCall(PetscStrncpy(why, "the blocks overlap, or are not the whole system", SPMV_MESSAGE_MAX));
-  if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(OnlyApplies(all[0], &fits));
-  PetscCall(KSPGetPC(all[0], &block));
-  if (fits) PetscCall(PCOfBlock(block, inner, why));
-  else
+  else if (!whole) PetscCall(PetscStrncpy(why, "the blocks overlap, or are not the whole system", SPMV_MESSAGE_MAX));
+  else if (!only)
     PetscCall(
         PetscStrncpy(why, "the solver of the block does more than to apply its preconditioner", SPMV_MESSAGE_MAX));
+  else {
+    PetscCall(KSPGetPC(all[0], &block));
+    PetscCall(PCOfBlock(block, inner, why));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
