@@ -23,6 +23,7 @@
   -budget seconds       cells that would begin later are left out
   -changes 2            number of times that a solver gets new values, at most 2
   -profile_solve        one more solve between cudaProfilerStart() and cudaProfilerStop(), for solve_launches.py
+  -profile_setup        one more set-up of a new solver between them
   -json file, -commit text, -launcher text
 
   An error ends only its cell, and is recorded with PETSc's message. Every result is compared with MATAIJ on the host.
@@ -142,6 +143,7 @@ static PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-changes", &s->changes, NULL));
   PetscCall(ReadAssembly(s));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-profile_solve", &s->profile_solve, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-profile_setup", &s->profile_setup, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &s->repeat, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &s->steps, NULL));
   PetscCall(ReadReal("-rtol", &s->rtol));
@@ -219,8 +221,8 @@ static PetscErrorCode WarmUp(const Settings *s, const char type[], Cell *cell)
   PetscFunctionBeginUser;
   once.repeat        = 1;
   once.steps         = 1;
-  once.profile_solve = PETSC_FALSE;
-  once.peak          = PETSC_FALSE;
+  once.profile_solve = once.profile_setup = PETSC_FALSE;
+  once.peak                               = PETSC_FALSE;
   PetscCall(ProblemGenerate(s->elements ? "tet3_rcm:8" : "stencil7:12", s->shift, s->elements, &tiny));
   for (PetscInt i = 0; i < s->solver_count; i++) {
     memset(cell, 0, sizeof *cell);

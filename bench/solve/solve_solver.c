@@ -124,6 +124,18 @@ PetscErrorCode OpSetUp(void *run_)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode OpRenewSolver(void *run_)
+{
+  Run *run = run_;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&run->ksp));
+  PetscCall(VecDestroy(&run->b));
+  PetscCall(VecDestroy(&run->x));
+  PetscCall(OpMakeSolver(run));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode OpSolve(void *run_)
 {
   Run *run = run_;
@@ -133,13 +145,27 @@ PetscErrorCode OpSolve(void *run_)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode OpProfiledSolve(void *run)
+static PetscErrorCode Profiled(Operation operation, void *run)
 {
   PetscFunctionBeginUser;
   PetscCall(DeviceProfile(PETSC_TRUE));
-  PetscCall(OpSolve(run));
+  PetscCall((*operation)(run));
   PetscCall(DeviceWait());
   PetscCall(DeviceProfile(PETSC_FALSE));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode OpProfiledSolve(void *run)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Profiled(OpSolve, run));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode OpProfiledSetUp(void *run)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Profiled(OpSetUp, run));
   PetscFunctionReturn(0);
 }
 
@@ -234,6 +260,17 @@ static PetscErrorCode MeasureLoops(const Problem *p, const Settings *s, Cell *ce
   PetscFunctionReturn(0);
 }
 
+/* The set-up of a new solver for the matrix of the last one */
+static PetscErrorCode MeasureRenewal(Run *run, const char name[], Operation set_up)
+{
+  Phase *phase;
+
+  PetscFunctionBeginUser;
+  if (!run->cell->error[0]) PetscCall(Guard(OpRenewSolver, run, run->cell->error));
+  PetscCall(CellTime(run->cell, name, 1, 1, set_up, run, &phase));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
 {
   Run    run = {.p = p, .settings = s, .cell = cell};
@@ -246,6 +283,8 @@ PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
   PetscCall(TimeSolve(&run, "first_solve", 1, OpSolve));
   PetscCall(TimeSolve(&run, "solve", s->repeat, OpSolve));
   if (s->profile_solve) PetscCall(TimeSolve(&run, "profiled_solve", 1, OpProfiledSolve));
+  PetscCall(MeasureRenewal(&run, "setup_again", OpSetUp));
+  if (s->profile_setup) PetscCall(MeasureRenewal(&run, "profiled_setup", OpProfiledSetUp));
   PetscCall(PetscMalloc1(p->row_ptr[p->rows], &run.values));
   for (run.step = 1; run.step <= s->changes; run.step++) {
     const PetscBool first = run.step == 1 ? PETSC_TRUE : PETSC_FALSE;

@@ -24,7 +24,7 @@ PHASES = (
     ("first_diagonal", "first MatGetDiagonal"), ("diagonal", "MatGetDiagonal"),
     ("scale", "MatScale"), ("product_after_scale", "product after it"), ("scale_again", "MatScale again"),
     ("product_after_scale_again", "product after it"),
-    ("setup", "PCSetUp, cold"), ("first_solve", "first solve"), ("solve", "solve"),
+    ("setup", "PCSetUp, cold"), ("first_solve", "first solve"), ("solve", "solve"), ("setup_again", "PCSetUp of another solver"),
     ("new_values", "new values by MatSetValues"), ("product_after_new_values", "product after them"),
     ("setup_new_values", "PCSetUp with new values"), ("solve_new_values", "solve with new values"),
     ("new_values_again", "new values again"), ("product_after_new_values_again", "product after them"),

@@ -24,7 +24,7 @@ done
 
 # Multigrid: the levels from the finest on, and the counters of KSPCGDEVICE
 parts+=("$folder/mg.json")
-"$@" "$program" -matrix tri_rcm:20 -types "$types" -solvers cg_gamg,cgdevice_gamg -repeat 2 -steps 0 -profile_solve -commit test \
+"$@" "$program" -matrix tri_rcm:20 -types "$types" -solvers cg_gamg,cgdevice_gamg -repeat 2 -steps 0 -profile_solve -profile_setup -commit test \
   -json "$folder/mg.json" -malloc_dump -options_left no >"$folder/mg.log" 2>&1 || { cat "$folder/mg.log"; exit 1; }
 if grep -E '^\[ *[0-9]+\] *([0-9]+ bytes|Total space)' "$folder/mg.log"; then exit 1; fi
 python3 "$here/../plot_mg.py" "$folder/mg.json" --bandwidth 1e10 >"$folder/mg.txt"
