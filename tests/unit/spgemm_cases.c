@@ -71,7 +71,7 @@ enum {
   ALL     = AB | ATB | PTAP | RART,
   KINDS   = 4,
   THREE   = AB | ATB | PTAP,
-  SHAPES  = 35,
+  SHAPES  = 37,
   NO_ROW  = -1,
   SPOILED = 11 /* one in so many values becomes 0, infinite or NaN */
 };
@@ -96,10 +96,12 @@ static void make_shapes(Shape *shape)
       {"2x2 with 2x3", PRODUCT_SMALL, THREE, gen_mesh(9, 5, 5, 1, "2"), aggregates(50, 12, 2, 3, NO_ROW)},
       {"almost 3x6", PRODUCT_SMALL, THREE, gen_mesh(7, 3, 3, 3, "3"), aggregates(81, 24, 3, 6, 40)},
       {"6x6 with 6x2", PRODUCT_SMALL, THREE, gen_mesh(5, 4, 3, 1, "6"), aggregates(72, 8, 6, 2, NO_ROW)},
+      {"6x6 with 6x6", PRODUCT_SMALL, THREE, gen_mesh(5, 4, 3, 1, "6"), aggregates(72, 24, 6, 6, NO_ROW)},
       {"elasticity", PRODUCT_ALL, AB | PTAP, gen_mesh(27, 6, 6, 5, "3"), aggregates(540, 90, 3, 6, NO_ROW)},
       {"stencil", PRODUCT_ALL, AB | PTAP, gen_stencil(7, 9, 9, 9), aggregates(729, 81, 1, 1, NO_ROW)},
       {"long rows", PRODUCT_ALL, AB | RART, gen_long_rows(700, 700, 2, 690, 350, 3), gen_random(700, 700, 2, 2)},
       {"few aggregates", PRODUCT_ALL, PTAP, gen_mesh(27, 6, 6, 5, "3"), aggregates(540, 12, 3, 6, NO_ROW)},
+      {"long left rows", PRODUCT_ALL, AB, gen_random(20, 300, 80, 3), gen_random(300, 400, 3, 4)},
       {"wide blocks", PRODUCT_ALL, AB | ATB, gen_full_row(600, 600), aggregates(600, 1200, 3, 6, NO_ROW)},
       {"very wide", PRODUCT_ALL, AB, gen_full_row(60, 60), gen_long_rows(60, 300000, 5, 90000, 30, 4)},
       {"rows of 8", PRODUCT_SMALL, THREE, band(), climb(8)},

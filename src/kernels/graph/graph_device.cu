@@ -11,25 +11,25 @@ using Blocks = typename SpmvGraphRows<I, S>::Blocks;
 /* ---- full blocks ---- */
 
 /* Sets wrong[0] if some block row does not have full blocks, and wrong[1] if it does not pass PETSc's quicker test
-   either */
+   either. One warp per block row: rows of coarse levels are long. */
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     spmv_graph_look(const I *row_ptr, const I *col, int64_t rows, int size, int *wrong)
 {
-  const int64_t row   = blockIdx.x * (int64_t)ROWS_PER_BLOCK + threadIdx.x / LANES;
-  const int     lane  = threadIdx.x % LANES;
+  const int64_t row   = blockIdx.x * (int64_t)(THREADS / 32) + threadIdx.x / 32;
   int           fails = 0, seems_not = 0;
 
   if (row >= rows) return;
-  const int64_t at = row_ptr[row * size], n = row_ptr[row * size + 1] - at;
+  const int64_t at = row_ptr[row * size];
+  const int     n  = (int)(row_ptr[row * size + 1] - at);
   if (n % size) fails = seems_not = 1;
   for (int i = 0; i < size; i++) {
     const int64_t begin = row_ptr[row * size + i];
     const bool    same  = row_ptr[row * size + i + 1] - begin == n;
     if (!same) fails = 1;
     if (n > 0 && (!same || col[begin] != col[at])) seems_not = 1;
-    for (int64_t k = lane; same && k < n; k += LANES)
-      if (col[begin + k] != col[at + k] || col[begin + k] % size != k % size) fails = 1;
+    for (int k = (int)threadIdx.x % 32; same && k < n; k += 32)
+      if (col[begin + k] != col[at + k] || (int)(col[begin + k] % size) != k % size) fails = 1;
   }
   if (fails) atomicOr(&wrong[0], 1);
   if (seems_not) atomicOr(&wrong[1], 1);
@@ -43,7 +43,7 @@ SpmvStatus look(const SpmvPattern *p, int64_t size, SpmvExec *exec, int *full, i
 
   SPMV_TRY(scratch.array(2, "what was seen of blocks", &there));
   SPMV_CUDA(exec, cudaMemsetAsync(there, 0, sizeof wrong, (cudaStream_t)exec->stream));
-  SPMV_LAUNCH(exec, spmv_graph_look<I>, spmv_blocks(p->rows / size, ROWS_PER_BLOCK), THREADS, 0, (const I *)p->row_ptr,
+  SPMV_LAUNCH(exec, spmv_graph_look<I>, spmv_blocks(p->rows / size, THREADS / 32), THREADS, 0, (const I *)p->row_ptr,
               (const I *)p->col, p->rows / size, (int)size, there);
   SPMV_TRY(spmv_fetch(wrong, there, sizeof wrong, exec));
   *full       = !wrong[0];

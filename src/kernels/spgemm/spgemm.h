@@ -29,10 +29,11 @@ typedef struct {
 /* How the device computes the values of a result: a team of lanes for each block row of at most narrow_cols blocks (0:
    there are none); longer block rows in pieces of at most wide_cols blocks. Piece i of `wide` pieces belongs to block
    row wide_row[i] and begins at its block wide_first[i].
+   in_parts: each piece has several teams, for parts of the left row.
    mark_lanes > 0: teams have so many lanes, and `marks` has narrow_cols bits for each entry of the left matrix;
    spgemm_device_marked.cu. In narrow rows col of the left matrix then has begins of rows of the right one. */
 typedef struct {
-  int32_t  narrow_cols, wide_cols, mark_lanes;
+  int32_t  narrow_cols, wide_cols, in_parts, mark_lanes;
   int64_t  wide;
   int32_t *wide_row, *wide_first;
   void    *marks;

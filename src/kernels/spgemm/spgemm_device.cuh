@@ -27,6 +27,15 @@ struct SpmvSpgemmOperands {
   S                *values;
 };
 
+/* How many lanes share a row: the largest power of two that is at most its mean number of blocks, and at most `most` */
+static inline int spmv_lanes_of_row(const SpmvSpgemmPattern &p, int most)
+{
+  int lanes = 1;
+
+  while (lanes < most && 2 * lanes * p.rows <= p.nnz) lanes *= 2;
+  return lanes;
+}
+
 /* The lower bound: the first index in low .. high-1 with col[index] >= key, or high */
 __device__ inline int spmv_lower_bound(const int32_t *col, int low, int high, int key)
 {

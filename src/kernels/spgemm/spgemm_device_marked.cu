@@ -16,43 +16,53 @@ enum { THREADS = 256, RESIDENT = 6, MARK_LANES = 8, MOST_COLS = 4, IN_FLIGHT = 4
 template <int LANES>
 using Word = std::conditional_t<LANES == 4, uint16_t, uint32_t>;
 
-__device__ inline int words_of(const SpmvSpgemmTeams &teams) { return (teams.narrow_cols + 31) / 32; }
+SPMV_BOTH int words_of(const SpmvSpgemmTeams &teams) { return (teams.narrow_cols + 31) / 32; }
 
 /* ---- symbolic phase ---- */
 
-/* The marks of columns 32 word .. 32 word + 31, from entry *j of the right matrix on; sets *j to the first entry
-   behind them. columns: the `count` columns of the row of the result */
-__device__ inline unsigned find_marks(const int32_t *right_col, int *j, int end, const int32_t *columns, int count,
-                                      int word)
+/* Marks of one left entry in a row of the result with the `count` columns from `first` on. `lanes` lanes share the right
+   row, and all of them get the words. */
+template <int WORDS>
+__device__ inline void find_marks(const SpmvSpgemmPattern &right, int from, int lanes, const int32_t *columns,
+                                  int count, unsigned marks[WORDS])
 {
-  unsigned marks = 0;
+  const int      lane = threadIdx.x % 32, end = right.row_ptr[from + 1];
+  const unsigned team = ((1u << lanes) - 1) << lane / lanes * lanes;
 
-  for (; *j < end; (*j)++) {
-    const int place = spmv_lower_bound(columns, 32 * word, count, right_col[*j]);
-    if (place >= 32 * word + 32) break;
-    marks |= 1u << place % 32;
+#pragma unroll
+  for (int w = 0; w < WORDS; w++) marks[w] = 0;
+  for (int j = right.row_ptr[from] + lane % lanes; j < end; j += lanes) {
+    const int place = spmv_lower_bound(columns, 0, count, right.col[j]);
+#pragma unroll
+    for (int w = 0; w < WORDS; w++)
+      if (place / 32 == w) marks[w] |= 1u << place % 32;
   }
-  return marks;
+  for (int step = 1; step < lanes; step *= 2)
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) marks[w] |= __shfl_xor_sync(team, marks[w], step);
 }
 
 /* Writes the marks of the left entries in narrow rows, and replaces their columns by the begins of the right rows, which
-   spares the numeric phase a load that depends on a load */
-template <typename Word>
-__global__ void __launch_bounds__(THREADS) spmv_spgemm_write_marks(SpmvSpgemmPattern left, SpmvSpgemmPattern right,
-                                                                   SpmvSpgemmPattern result, SpmvSpgemmTeams teams)
+   spares the numeric phase a load that depends on a load. `lanes` lanes share a right row. */
+template <typename Word, int WORDS>
+__global__ void __launch_bounds__(THREADS)
+    spmv_spgemm_write_marks(SpmvSpgemmPattern left, SpmvSpgemmPattern right, SpmvSpgemmPattern result,
+                            SpmvSpgemmTeams teams, int lanes)
 {
-  const int64_t row = blockIdx.x * (int64_t)(THREADS / MARK_LANES) + threadIdx.x / MARK_LANES;
+  const int64_t row  = blockIdx.x * (int64_t)(THREADS / MARK_LANES) + threadIdx.x / MARK_LANES;
+  const int     lane = threadIdx.x % MARK_LANES;
 
   if (row >= left.rows) return;
-  const int first = result.row_ptr[row], count = result.row_ptr[row + 1] - first, words = words_of(teams);
+  const int first = result.row_ptr[row], count = result.row_ptr[row + 1] - first;
   if (count > teams.narrow_cols) return;
-  for (int k = left.row_ptr[row] + threadIdx.x % MARK_LANES; k < left.row_ptr[row + 1]; k += MARK_LANES) {
-    const int from = left.col[k], begin = right.row_ptr[from], end = right.row_ptr[from + 1];
-    int       j = begin;
-    for (int w = 0; w < words; w++)
-      ((Word *)teams.marks)[(int64_t)k * words + w] =
-          (Word)find_marks(right.col, &j, end, result.col + first, count, w);
-    left.col[k] = begin < end ? begin : 0; /* the numeric phase loads a value there also of an empty row */
+  for (int k = left.row_ptr[row] + lane / lanes; k < left.row_ptr[row + 1]; k += MARK_LANES / lanes) {
+    const int from = left.col[k], begin = right.row_ptr[from];
+    unsigned  marks[WORDS];
+    find_marks<WORDS>(right, from, lanes, result.col + first, count, marks);
+    if (lane % lanes) continue; /* the shuffles are behind the other lanes' loads of left.col[k] */
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) ((Word *)teams.marks)[(int64_t)k * WORDS + w] = (Word)marks[w];
+    left.col[k] = begin < right.row_ptr[from + 1] ? begin : 0; /* a value is loaded there also of an empty row */
   }
 }
 
@@ -193,11 +203,23 @@ SpmvStatus spmv_spgemm_mark(const SpmvSpgemmPattern *left, const SpmvSpgemmPatte
                             const SpmvSpgemmPattern *result, const SpmvSpgemmTeams *teams, SpmvExec *exec)
 {
   const int64_t blocks = spmv_blocks(left->rows, THREADS / MARK_LANES);
+  const int     lanes  = spmv_lanes_of_row(*right, MARK_LANES);
+  const auto    write  = [&](auto kernel) -> SpmvStatus {
+    SPMV_LAUNCH(exec, kernel, blocks, THREADS, 0, *left, *right, *result, *teams, lanes);
+    return SPMV_SUCCESS;
+  };
 
-  if (teams->mark_lanes == 4)
-    SPMV_LAUNCH(exec, spmv_spgemm_write_marks<Word<4>>, blocks, THREADS, 0, *left, *right, *result, *teams);
-  else SPMV_LAUNCH(exec, spmv_spgemm_write_marks<Word<32>>, blocks, THREADS, 0, *left, *right, *result, *teams);
-  return SPMV_SUCCESS;
+  if (teams->mark_lanes == 4) return write(spmv_spgemm_write_marks<Word<4>, 1>);
+  switch (words_of(*teams)) {
+  case 1:
+    return write(spmv_spgemm_write_marks<Word<32>, 1>);
+  case 2:
+    return write(spmv_spgemm_write_marks<Word<32>, 2>);
+  case 3:
+    return write(spmv_spgemm_write_marks<Word<32>, 3>);
+  default:
+    return write(spmv_spgemm_write_marks<Word<32>, 4>);
+  }
 }
 
 template <typename S>

@@ -3,13 +3,17 @@
   single entries are in spgemm_device_marked.cu. A team of 32 lanes holds the sums of a piece of a block row of the
   result in shared memory and goes along the row of the left matrix. For each left block, the lanes share the entries of
   the corresponding row of the right matrix, and add to different sums. So each sum has the order of the left row, as on
-  the host.
+  the host. If left rows are long and pieces are few, the teams of a thread block take parts of the left row, and the
+  sums of the parts are added in their order.
 */
 #include "spgemm_device.cuh"
 
 namespace
 {
 enum { LANES = 32, THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6 };
+
+/* Which teams work on a piece; a thread block has teams for several pieces, or for the parts of one */
+enum Teams { MEDIUM, WIDE, IN_PARTS };
 
 /* R rows of a left block times a right block of INNER x COLS, known at compile time; 0: known at run time only */
 template <int R, int INNER, int COLS>
@@ -48,23 +52,23 @@ struct LeftBlock {
 /* What another lane of the team has in `mine` */
 __device__ inline int from(int mine, int lane) { return __shfl_sync(0xffffffffu, mine, lane); }
 
-template <bool WIDE, typename S>
+template <Teams TEAMS, typename S>
 __device__ inline bool find_piece(const Operands<S> &m, int rows, int64_t item, Piece *piece)
 {
   const int64_t number = item / m.splits;
 
-  if (number >= (WIDE ? m.teams.wide : m.result.rows)) return false;
-  piece->row       = WIDE ? m.teams.wide_row[number] : (int)number;
+  if (number >= (TEAMS == MEDIUM ? m.result.rows : m.teams.wide)) return false;
+  piece->row       = TEAMS == MEDIUM ? (int)number : m.teams.wide_row[number];
   piece->first_row = (int)(item % m.splits) * rows;
   piece->begin     = m.result.row_ptr[piece->row];
   piece->length    = m.result.row_ptr[piece->row + 1] - piece->begin;
-  piece->first     = WIDE ? m.teams.wide_first[number] : 0;
-  piece->count     = WIDE ? min(m.teams.wide_cols, piece->length - piece->first) : piece->length;
-  return piece->count > 0 && (WIDE || piece->count <= m.teams.narrow_cols);
+  piece->first     = TEAMS == MEDIUM ? 0 : m.teams.wide_first[number];
+  piece->count     = TEAMS == MEDIUM ? piece->length : min(m.teams.wide_cols, piece->length - piece->first);
+  return piece->count > 0 && (TEAMS != MEDIUM || piece->count <= m.teams.narrow_cols);
 }
 
 /* Block k of the left matrix, in block row `row` */
-template <bool WIDE, typename S>
+template <Teams TEAMS, typename S>
 __device__ inline LeftBlock load_left(const Operands<S> &m, const Piece &piece, int k, const int *columns)
 {
   const SpmvSpgemmPattern &left = m.left;
@@ -84,7 +88,7 @@ __device__ inline LeftBlock load_left(const Operands<S> &m, const Piece &piece, 
   b.length = m.right.row_ptr[from + 1] - b.begin;
   b.first  = b.begin;
   b.end    = b.begin + b.length;
-  if (WIDE && piece.count < piece.length) {
+  if (TEAMS != MEDIUM && piece.count < piece.length) {
     b.first = spmv_lower_bound(m.right.col, b.first, b.end, columns[0]);
     b.end   = spmv_lower_bound(m.right.col, b.first, b.end, columns[piece.count - 1] + 1);
   }
@@ -120,29 +124,60 @@ __device__ inline void load_factors(const Operands<S> &m, const Shape &shape, co
         factor[r][l] = __ldg(m.left_values + b.values + (piece.first_row + r) * row_step + l * inner_step);
 }
 
+/* What a lane loads of a right row ahead of its use: the column of its first block, and the values of its first entry */
+template <typename Shape, typename S>
+struct Ahead {
+  int col;
+  S   other[Shape::INNER_MAX];
+};
+
+template <typename Shape, typename S>
+__device__ inline void load_other(const Operands<S> &m, const Shape &shape, const LeftBlock &b, int64_t entry,
+                                  S other[Shape::INNER_MAX])
+{
+  const S *value = m.right_values + (int64_t)b.begin * shape.inner() * shape.cols() + entry;
+
+#pragma unroll
+  for (int l = 0; l < Shape::INNER_MAX; l++)
+    if (l < shape.inner()) other[l] = __ldg(value + (int64_t)l * b.length * shape.cols());
+}
+
+/* A right row without a block in the piece leaves the result undefined */
+template <typename Shape, typename S>
+__device__ inline void load_ahead(const Operands<S> &m, const Shape &shape, const LeftBlock &b, Ahead<Shape, S> *ahead)
+{
+  const int lane = threadIdx.x % LANES;
+
+  if (b.first >= b.end) return;
+  ahead->col = __ldg(m.right.col + min(b.first + lane, b.end - 1));
+  load_other(m, shape, b, (b.first - b.begin) * shape.cols() + min(lane, (b.end - b.first) * shape.cols() - 1),
+             ahead->other);
+}
+
 /* Adds the products of one left block to the sums. The lanes first look up the positions of right blocks in the piece,
    one block per lane, and then share the entries. */
 template <typename Shape, typename S>
 __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const Piece &piece, const LeftBlock &b,
-                                 const int *columns, S *sums)
+                                 const Ahead<Shape, S> &ahead, const int *columns, S *sums)
 {
-  const int lane = threadIdx.x % LANES, cols = shape.cols(), width = piece.count * cols, step = b.length * cols;
-  const S  *right = m.right_values + (int64_t)b.begin * shape.inner() * cols;
+  const int lane = threadIdx.x % LANES, cols = shape.cols(), width = piece.count * cols;
   S         factor[Shape::R_MAX][Shape::INNER_MAX];
 
+  if (b.first >= b.end) return;
   load_factors(m, shape, piece, b, factor);
   for (int j0 = b.first; j0 < b.end; j0 += LANES) {
-    const int j = min(j0 + lane, b.end - 1), entries = min((int)LANES, b.end - j0) * cols;
-    const int found = spmv_lower_bound(columns, 0, piece.count, __ldg(m.right.col + j));
+    const int entries = min((int)LANES, b.end - j0) * cols;
+    const int col     = j0 == b.first ? ahead.col : __ldg(m.right.col + min(j0 + lane, b.end - 1));
+    const int found   = spmv_lower_bound(columns, 0, piece.count, col);
     for (int e0 = 0; e0 < entries; e0 += LANES) {
       const int e = e0 + lane, place = Shape::SINGLE ? found : from(found, min(e / cols, LANES - 1));
+      S         other[Shape::INNER_MAX];
       if (e >= entries) continue;
-      const S *value = right + (j0 - b.begin) * cols + e;
-      S       *sum   = sums + place * cols + e % cols;
-      S        other[Shape::INNER_MAX];
+      if (j0 == b.first && e0 == 0) {
 #pragma unroll
-      for (int l = 0; l < Shape::INNER_MAX; l++)
-        if (l < shape.inner()) other[l] = __ldg(value + l * step);
+        for (int l = 0; l < Shape::INNER_MAX; l++) other[l] = ahead.other[l];
+      } else load_other(m, shape, b, (j0 - b.begin) * cols + e, other);
+      S *sum = sums + place * cols + e % cols;
 #pragma unroll
       for (int r = 0; r < Shape::R_MAX; r++)
         if (r < shape.rows()) {
@@ -156,43 +191,79 @@ __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const
   }
 }
 
-/* Thread blocks per multiprocessor for __launch_bounds__: as many as shared memory and the registers of a shape
-   allow */
-template <typename Shape, bool WIDE>
-constexpr int resident()
+/* Adds the products of the left blocks begin .. end-1 to the sums. Two left blocks are in flight. */
+template <Teams TEAMS, typename Shape, typename S>
+__device__ inline void add_blocks(const Operands<S> &m, const Shape &shape, const Piece &piece, int begin, int end,
+                                  const int *columns, S *sums)
 {
-  return WIDE ? 5 : spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : Shape::FIXED ? 4 : 2);
-}
+  const int lane = threadIdx.x % LANES;
 
-template <typename S, typename Shape, int SUMS, int BLOCKS, bool WIDE>
-__global__ void __launch_bounds__(WIDE ? WIDE_THREADS : THREADS, resident<Shape, WIDE>())
-    spmv_spgemm_sum(Operands<S> m, Shape shape)
-{
-  enum { TEAMS = (WIDE ? WIDE_THREADS : THREADS) / LANES };
-  __shared__ S   all_sums[TEAMS][SUMS];
-  __shared__ int all_columns[TEAMS][BLOCKS];
-  const int      lane    = threadIdx.x % LANES;
-  S             *sums    = all_sums[threadIdx.x / LANES];
-  int           *columns = all_columns[threadIdx.x / LANES];
-  Piece          piece;
-
-  if (!find_piece<WIDE>(m, shape.rows(), blockIdx.x * (int64_t)TEAMS + threadIdx.x / LANES, &piece)) return;
-  const int width = piece.count * shape.cols(), end = m.left.row_ptr[piece.row + 1];
-  for (int q = lane; q < piece.count; q += LANES) columns[q] = m.result.col[piece.begin + piece.first + q];
-  for (int q = lane; q < shape.rows() * width; q += LANES) sums[q] = 0;
-  __syncwarp();
-  for (int k0 = m.left.row_ptr[piece.row]; k0 < end; k0 += LANES) {
-    const LeftBlock mine = load_left<WIDE>(m, piece, min(k0 + lane, end - 1), columns);
+  for (int k0 = begin; k0 < end; k0 += LANES) {
+    const LeftBlock mine = load_left<TEAMS>(m, piece, min(k0 + lane, end - 1), columns);
+    LeftBlock       b    = take_left(mine, 0);
+    Ahead<Shape, S> ahead, next;
+    load_ahead(m, shape, b, &ahead);
     for (int k = 0; k < LANES && k0 + k < end; k++) {
-      add_block(m, shape, piece, take_left(mine, k), columns, sums);
+      const LeftBlock following = take_left(mine, min(k + 1, LANES - 1));
+      load_ahead(m, shape, following, &next);
+      add_block(m, shape, piece, b, ahead, columns, sums);
       __syncwarp();
+      b     = following;
+      ahead = next;
     }
   }
+}
+
+/* Thread blocks per multiprocessor for __launch_bounds__: as many as shared memory and the registers of a shape
+   allow */
+template <typename Shape, Teams TEAMS>
+constexpr int resident()
+{
+  return TEAMS == WIDE     ? 5
+         : TEAMS == MEDIUM ? spmv_resident_blocks(THREADS, Shape::SINGLE  ? 6
+                                                           : Shape::FIXED ? 4
+                                                                          : 2)
+                           : 2;
+}
+
+constexpr int threads_of(Teams teams) { return teams == WIDE ? WIDE_THREADS : THREADS; }
+
+template <typename S, typename Shape, Teams TEAMS>
+__global__ void __launch_bounds__(threads_of(TEAMS), resident<Shape, TEAMS>())
+    spmv_spgemm_sum(Operands<S> m, Shape shape)
+{
+  enum {
+    SUMS   = TEAMS == WIDE ? (int)SPMV_WIDE_SUMS : (int)SPMV_MEDIUM_SUMS,
+    BLOCKS = TEAMS == WIDE ? (int)SPMV_WIDE_BLOCKS : (int)SPMV_MEDIUM_BLOCKS,
+    NUMBER = threads_of(TEAMS) / LANES, /* of teams */
+    PIECES = TEAMS == IN_PARTS ? 1 : NUMBER,
+    PARTS  = NUMBER / PIECES
+  };
+  __shared__ S   all_sums[NUMBER][SUMS];
+  __shared__ int all_columns[PIECES][BLOCKS];
+  const int      team = threadIdx.x / LANES, part = PARTS > 1 ? team : 0, group = LANES * PARTS;
+  const int      lane    = threadIdx.x % group;
+  S             *sums    = all_sums[team];
+  int           *columns = all_columns[PARTS > 1 ? 0 : team];
+  Piece          piece;
+
+  if (!find_piece<TEAMS>(m, shape.rows(), blockIdx.x * (int64_t)PIECES + team / PARTS, &piece)) return;
+  const int     width = piece.count * shape.cols(), begin = m.left.row_ptr[piece.row];
+  const int64_t length = m.left.row_ptr[piece.row + 1] - begin;
+  for (int q = lane; q < piece.count; q += group) columns[q] = m.result.col[piece.begin + piece.first + q];
+  for (int q = threadIdx.x % LANES; q < shape.rows() * width; q += LANES) sums[q] = 0;
+  if (PARTS > 1) __syncthreads();
+  else __syncwarp();
+  add_blocks<TEAMS>(m, shape, piece, begin + (int)(length * part / PARTS), begin + (int)(length * (part + 1) / PARTS),
+                    columns, sums);
+  if (PARTS > 1) __syncthreads();
   const int64_t first = (int64_t)piece.begin * m.result.block_rows * shape.cols();
   for (int r = 0; r < shape.rows(); r++)
-    for (int q = lane; q < width; q += LANES)
-      m.values[first + ((int64_t)(piece.first_row + r) * piece.length + piece.first) * shape.cols() + q] =
-          sums[r * width + q];
+    for (int q = lane; q < width; q += group) {
+      S sum = all_sums[PARTS > 1 ? 0 : team][r * width + q];
+      for (int other = 1; other < PARTS; other++) sum += all_sums[other][r * width + q];
+      m.values[first + ((int64_t)(piece.first_row + r) * piece.length + piece.first) * shape.cols() + q] = sum;
+    }
 }
 
 template <typename S, typename Shape>
@@ -201,10 +272,11 @@ SpmvStatus launch(const Operands<S> &m, const Shape &shape, SpmvExec *exec)
   const int64_t rows = m.result.rows * m.splits, pieces = m.teams.wide * m.splits;
 
   if (m.teams.narrow_cols > 0 && m.teams.mark_lanes == 0)
-    SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_MEDIUM_SUMS, SPMV_MEDIUM_BLOCKS, false>),
-                spmv_blocks(rows, THREADS / LANES), THREADS, 0, m, shape);
-  SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, SPMV_WIDE_SUMS, SPMV_WIDE_BLOCKS, true>),
-              spmv_blocks(pieces, WIDE_THREADS / LANES), WIDE_THREADS, 0, m, shape);
+    SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, MEDIUM>), spmv_blocks(rows, THREADS / LANES), THREADS, 0, m, shape);
+  if (m.teams.in_parts) SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, IN_PARTS>), pieces, THREADS, 0, m, shape);
+  else
+    SPMV_LAUNCH(exec, (spmv_spgemm_sum<S, Shape, WIDE>), spmv_blocks(pieces, WIDE_THREADS / LANES), WIDE_THREADS, 0, m,
+                shape);
   return SPMV_SUCCESS;
 }
 
@@ -219,6 +291,7 @@ SpmvStatus multiply(const SpmvSpgemmOperands<S> &operands, SpmvExec *exec)
   if (rows == 1 && inner == 1 && cols == 1) return launch(m, Shape<1, 1, 1>{rows, inner, cols}, exec);
   if (rows == 3 && inner == 3 && cols == 3) return launch(m, Shape<3, 3, 3>{rows, inner, cols}, exec);
   if (rows == 3 && inner == 3 && cols == 6) return launch(m, Shape<3, 3, 6>{rows, inner, cols}, exec);
+  if (rows == 3 && inner == 6 && cols == 6) return launch(m, Shape<3, 6, 6>{rows, inner, cols}, exec);
   return launch(m, Shape<0, 0, 0>{rows, inner, cols}, exec);
 }
 } // namespace

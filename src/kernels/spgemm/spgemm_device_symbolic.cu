@@ -13,7 +13,7 @@ namespace
 {
 enum {
   HASH_THREADS = 128,
-  THREADS      = 256,
+  THREADS      = 256, /* all of a block share a row that is too long for a short table */
   EMPTY        = -1,
   SHORT_SLOTS  = 128,
   LONG_SLOTS   = 1024,
@@ -22,9 +22,13 @@ enum {
   GRID         = 1024, /* thread blocks for a list, whose length the host does not know */
   BIT_GRID     = 256,
   MARKS        = 5, /* kinds of teams with marks */
-  KINDS        = MARKS + 2,
-  SHORT_ROW    = 20, /* mean columns of a row, up to which few lanes are faster */
-  WIDE_ROWS    = 64  /* one row in so many may be too long for marks */
+  WIDE         = MARKS + 1,
+  IN_PARTS     = MARKS + 2,
+  KINDS        = MARKS + 3,
+  SHORT_ROW    = 20,  /* mean columns of a row, up to which few lanes are faster */
+  WIDE_ROWS    = 64,  /* one row in so many may be too long for marks */
+  LONG_LEFT    = 64,  /* mean blocks of a left row, from which on its parts get separate teams, */
+  PARTS_PIECES = 4096 /* if so few pieces would leave most of a GPU idle */
 };
 
 /* The most columns in a table of `slots` slots. The columns that all lanes may insert beyond the limit still fit. */
@@ -40,10 +44,19 @@ struct Totals {
 
 struct Multiplication {
   SpmvSpgemmPattern left, right, result;
+  int               lanes; /* that share a right row */
   int64_t          *count; /* [rows+1] of the result */
   int32_t          *list[2];
   Totals           *totals;
 };
+
+/* Waits for the other lanes of a team, which is a part of a warp or a whole thread block */
+template <int LANES>
+__device__ inline void wait_for_team()
+{
+  if (LANES > 32) __syncthreads();
+  else __syncwarp(spmv_team_mask<LANES>());
+}
 
 template <int SLOTS>
 __device__ inline void insert(int *table, unsigned *found, int key)
@@ -59,13 +72,16 @@ __device__ inline void insert(int *table, unsigned *found, int key)
   }
 }
 
-/* Inserts the columns of a row into a table; stops when there are more than the limit */
+/* Inserts the columns of a row into a table; stops when there are more than the limit. Some lanes share a right row, and
+   the team works on several at the same time. */
 template <int LANES, int SLOTS>
 __device__ inline void insert_row(const Multiplication &m, int64_t row, int *table, unsigned *found)
 {
-  for (int k = m.left.row_ptr[row]; k < m.left.row_ptr[row + 1]; k++) {
+  const int lane = threadIdx.x % LANES, first = lane / m.lanes, step = LANES / m.lanes;
+
+  for (int k = m.left.row_ptr[row] + first; k < m.left.row_ptr[row + 1]; k += step) {
     const int from = m.left.col[k], end = m.right.row_ptr[from + 1];
-    for (int j = m.right.row_ptr[from] + threadIdx.x % LANES; j < end; j += LANES) {
+    for (int j = m.right.row_ptr[from] + lane % m.lanes; j < end; j += m.lanes) {
       if (*(volatile unsigned *)found > limit_of(SLOTS)) return;
       insert<SLOTS>(table, found, m.right.col[j]);
     }
@@ -74,13 +90,13 @@ __device__ inline void insert_row(const Multiplication &m, int64_t row, int *tab
 
 /* Writes the n columns of a table in ascending order: the position of each is the number of smaller ones */
 template <int LANES, int SLOTS>
-__device__ inline void write_row(const int *table, int *list, unsigned *listed, int n, unsigned mask, int32_t *col)
+__device__ inline void write_row(const int *table, int *list, unsigned *listed, int n, int32_t *col)
 {
   const int lane = threadIdx.x % LANES;
 
   for (int slot = lane; slot < SLOTS; slot += LANES)
     if (table[slot] != EMPTY) list[atomicAdd(listed, 1u)] = table[slot];
-  __syncwarp(mask);
+  wait_for_team<LANES>();
   for (int e = lane; e < n; e += LANES) {
     int place = 0;
     for (int other = 0; other < n; other++) place += list[other] < list[e];
@@ -91,13 +107,12 @@ __device__ inline void write_row(const int *table, int *list, unsigned *listed, 
 /* Counts or fills in the columns of the rows that are short enough for a table, one row per team. Level 0 takes all
    rows, level 1 the rows in list 0, which were too long for level 0. */
 template <int LANES, int SLOTS, int LEVEL, bool FILL>
-__global__ void __launch_bounds__(HASH_THREADS) spmv_spgemm_hash(Multiplication m)
+__global__ void __launch_bounds__(LEVEL ? LANES : HASH_THREADS) spmv_spgemm_hash(Multiplication m)
 {
-  enum { TEAMS = HASH_THREADS / LANES };
+  enum { TEAMS = LEVEL ? 1 : HASH_THREADS / LANES };
   __shared__ int      table[TEAMS][SLOTS], list[TEAMS][FILL ? SLOTS : 1];
   __shared__ unsigned found[TEAMS];
   const int           team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-  const unsigned      mask  = spmv_team_mask<LANES>();
   const int64_t       items = LEVEL ? (int64_t)m.totals->listed[0] : m.left.rows;
 
   for (int64_t i = blockIdx.x * (int64_t)TEAMS + team; i < items; i += (int64_t)gridDim.x * TEAMS) {
@@ -106,18 +121,18 @@ __global__ void __launch_bounds__(HASH_THREADS) spmv_spgemm_hash(Multiplication 
     if (n > limit_of(SLOTS)) continue;
     for (int slot = lane; slot < SLOTS; slot += LANES) table[team][slot] = EMPTY;
     if (lane == 0) found[team] = 0;
-    __syncwarp(mask);
+    wait_for_team<LANES>();
     insert_row<LANES, SLOTS>(m, row, table[team], &found[team]);
-    __syncwarp(mask);
+    wait_for_team<LANES>();
     if (FILL) {
       if (lane == 0) found[team] = 0;
-      __syncwarp(mask);
-      write_row<LANES, SLOTS>(table[team], list[team], &found[team], n, mask, m.result.col + m.result.row_ptr[row]);
+      wait_for_team<LANES>();
+      write_row<LANES, SLOTS>(table[team], list[team], &found[team], n, m.result.col + m.result.row_ptr[row]);
     } else if (lane == 0) {
       if (found[team] <= limit_of(SLOTS)) m.count[row] = found[team];
       else m.list[LEVEL][atomicAdd(&m.totals->listed[LEVEL], 1u)] = (int32_t)row;
     }
-    __syncwarp(mask);
+    wait_for_team<LANES>();
   }
 }
 
@@ -172,9 +187,10 @@ __global__ void __launch_bounds__(THREADS) spmv_spgemm_bits(Multiplication m)
 }
 
 /* The most blocks of a row for a narrow team of each kind, and of a piece for a wide team. Kinds are those with marks,
-   for single entries; medium teams; and no narrow teams. */
+   for single entries; medium teams; no narrow teams; and none, with pieces for a thread block. */
 struct TeamSizes {
-  int  narrow[KINDS], wide;
+  int  narrow[KINDS], wide[KINDS];
+  int  splits; /* teams for the rows of a block */
   bool single;
 };
 
@@ -195,7 +211,7 @@ __global__ void __launch_bounds__(THREADS) spmv_spgemm_totals(Multiplication m, 
     terms += (unsigned)(m.right.row_ptr[m.left.col[k] + 1] - m.right.row_ptr[m.left.col[k]]);
   for (int64_t row = begin; row < m.left.rows; row += step)
     for (int s = 0; s < KINDS; s++)
-      if (m.count[row] > sizes.narrow[s]) wide[s] += (unsigned)((m.count[row] + sizes.wide - 1) / sizes.wide);
+      if (m.count[row] > sizes.narrow[s]) wide[s] += (unsigned)((m.count[row] + sizes.wide[s] - 1) / sizes.wide[s]);
   add_total(terms, &m.totals->terms);
   for (int s = 0; s < KINDS; s++) add_total(wide[s], &m.totals->wide[s]);
 }
@@ -238,8 +254,7 @@ SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
     SPMV_LAUNCH(exec, (spmv_spgemm_hash<32, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / 32), HASH_THREADS,
                 0, m);
   if (m.right.cols > limit_of(SHORT_SLOTS))
-    SPMV_LAUNCH(exec, (spmv_spgemm_hash<32, LONG_SLOTS, 1, FILL>),
-                min(spmv_blocks(rows, HASH_THREADS / 32), (int64_t)GRID), HASH_THREADS, 0, m);
+    SPMV_LAUNCH(exec, (spmv_spgemm_hash<THREADS, LONG_SLOTS, 1, FILL>), min(rows, (int64_t)GRID), THREADS, 0, m);
   if (m.right.cols > limit_of(LONG_SLOTS))
     SPMV_LAUNCH(exec, spmv_spgemm_bits<FILL>, min(rows, (int64_t)BIT_GRID), THREADS, 0, m);
   return SPMV_SUCCESS;
@@ -247,27 +262,33 @@ SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
 
 TeamSizes team_sizes(const Multiplication &m)
 {
-  const int sums = spmv_team_rows(m.left.block_rows) * m.right.block_cols;
+  const int rows = spmv_team_rows(m.left.block_rows), sums = rows * m.right.block_cols;
+  const int medium = min((int)SPMV_MEDIUM_BLOCKS, SPMV_MEDIUM_SUMS / sums);
+  TeamSizes sizes  = {{16, 32, 64, 96, 128, medium}, {}, m.left.block_rows / rows, sums * m.right.block_rows == 1};
 
-  return {{16, 32, 64, 96, 128, min((int)SPMV_MEDIUM_BLOCKS, SPMV_MEDIUM_SUMS / sums), 0},
-          min((int)SPMV_WIDE_BLOCKS, SPMV_WIDE_SUMS / sums),
-          sums * m.right.block_rows == 1};
+  for (int &wide : sizes.wide) wide = min((int)SPMV_WIDE_BLOCKS, SPMV_WIDE_SUMS / sums);
+  sizes.wide[IN_PARTS] = medium;
+  return sizes;
 }
 
-/* Marks for nearly all rows, of the next size if that is enough for all of them: columns can then be freed; else medium
-   teams if an average row fits; else wide ones only. Lanes with marks own at most 4 columns. */
+/* Marks for nearly all rows, of the next size if that is enough for all of them: columns can then be freed. Else parts of
+   left rows if these are long and there are few pieces; else medium teams if an average row fits; else wide ones only.
+   Lanes with marks own at most 4 columns. */
 void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes &sizes, SpmvSpgemmTeams *teams)
 {
   const unsigned long long rows = m.left.rows, blocks = totals.blocks;
   const bool               is_short = blocks <= rows * SHORT_ROW;
-  int                      size     = sizes.single ? 0 : (int)MARKS;
+  const bool is_long = m.left.nnz >= m.left.rows * LONG_LEFT && totals.wide[IN_PARTS] * sizes.splits <= PARTS_PIECES;
+  int        size    = sizes.single ? 0 : (int)MARKS;
 
   while (size < MARKS && totals.wide[size] * WIDE_ROWS > rows) size++;
   if (size + 1 < MARKS && totals.wide[size + 1] == 0 && totals.wide[size] > 0) size++;
-  if (size == MARKS && blocks > rows * sizes.narrow[size]) size++;
+  if (size == MARKS && is_long) size = IN_PARTS;
+  else if (size == MARKS && blocks > rows * sizes.narrow[size]) size = WIDE;
   teams->narrow_cols = sizes.narrow[size];
-  teams->wide_cols   = sizes.wide;
+  teams->wide_cols   = sizes.wide[size];
   teams->wide        = (int64_t)totals.wide[size];
+  teams->in_parts    = size == IN_PARTS;
   teams->mark_lanes  = 0;
   if (size < MARKS) teams->mark_lanes = teams->narrow_cols <= 16 ? 4 : teams->narrow_cols <= 32 && is_short ? 8 : 32;
 }
@@ -306,7 +327,7 @@ SpmvStatus spmv_spgemm_multiply(SpmvSpgemm *p, const SpmvSpgemmPattern *left, co
 {
   const int       area = left->block_rows * right->block_cols;
   SpmvScopedArena scratch(exec);
-  Multiplication  m = {*left, *right, {}, nullptr, {nullptr, nullptr}, nullptr};
+  Multiplication  m = {*left, *right, {}, spmv_lanes_of_row(*right, 32), nullptr, {nullptr, nullptr}, nullptr};
   Totals          totals;
 
   m.result.rows       = left->rows;
