@@ -219,14 +219,12 @@ __device__ inline void add_blocks(const Operands<S> &m, const Shape &shape, cons
 template <typename Shape, Teams TEAMS>
 constexpr int resident()
 {
-  return TEAMS == WIDE     ? 5
-         : TEAMS == MEDIUM ? spmv_resident_blocks(THREADS, Shape::SINGLE  ? 6
-                                                           : Shape::FIXED ? 4
-                                                                          : 2)
-                           : 2;
+  if (TEAMS == WIDE) return 5;
+  if (TEAMS == IN_PARTS || !Shape::FIXED || Shape::INNER_MAX > 3) return 2;
+  return spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : 3);
 }
 
-constexpr int threads_of(Teams teams) { return teams == WIDE ? WIDE_THREADS : THREADS; }
+__host__ __device__ constexpr int threads_of(Teams teams) { return teams == WIDE ? WIDE_THREADS : THREADS; }
 
 template <typename S, typename Shape, Teams TEAMS>
 __global__ void __launch_bounds__(threads_of(TEAMS), resident<Shape, TEAMS>())
