@@ -120,7 +120,8 @@ static PetscErrorCode RefuseSecondFile(void)
   Not Collective
 
   Input Parameter:
-. bytes - for each device that the process uses, at most 10^15; -1 for 64 MiB, 0 to release all memory at once
+. bytes - for each device that the process uses, at most 10^15; -1 for a 64th of its memory, at least 64 MiB; 0 to release
+         all memory at once
 
   Options Database Key:
 . -petscpack_device_keep <bytes> - the same, read by `PetscPackInitializePackage()`; -1 by default

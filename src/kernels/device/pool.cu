@@ -18,13 +18,15 @@
 
 namespace
 {
-/* Bytes that a pool keeps by default. Few, because PETSc's own arrays cannot use kept memory. */
-constexpr int64_t KEPT = 64 << 20;
+/* Bytes that a pool keeps by default: a part of the device's memory, but at least so many. Few, because PETSc's own arrays
+   cannot use kept memory; but the driver needs some 10 us for each MiB that it gives again. */
+constexpr int64_t KEPT = 64 << 20, KEPT_PART = 64;
 
 struct Pool {
   bool          asked, there;
   cudaMemPool_t pool;
   cudaStream_t  stream;            /* on which blocks for all streams are taken and freed */
+  int64_t       keep;              /* bytes to keep, unless spmv_device_keep() has set another number */
   int64_t       used, scratch;     /* bytes of all blocks in use, and of scratch blocks */
   int64_t       most, most_before; /* the most bytes of scratch blocks in this round, and in the one before */
 };
@@ -37,7 +39,7 @@ struct Block {
 
 struct Pools {
   std::mutex                        lock;
-  int64_t                           keep    = KEPT;
+  int64_t                           keep    = -1;
   int                               holders = 0;
   Pool                              of[SPMV_DEVICES];
   std::unordered_map<void *, Block> block; /* in use */
@@ -61,7 +63,8 @@ void may_fail(cudaError_t error)
 /* CUDA releases memory above the threshold at the next synchronization */
 void set_threshold(const Pool &p)
 {
-  uint64_t bytes = (uint64_t)(p.used - p.scratch + scratch_bytes(p) + pools().keep);
+  const int64_t keep  = pools().keep < 0 ? p.keep : pools().keep;
+  uint64_t      bytes = (uint64_t)(p.used - p.scratch + scratch_bytes(p) + keep);
 
   may_fail(cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes));
 }
@@ -87,6 +90,7 @@ void create(Pool *p, int device)
 {
   cudaMemPoolProps props     = {};
   int              supported = 0;
+  size_t           unused = 0, total = 0;
 
   p->asked            = true;
   props.allocType     = cudaMemAllocationTypePinned;
@@ -94,6 +98,8 @@ void create(Pool *p, int device)
   props.location.id   = device;
   if (cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess && supported &&
       cudaMemPoolCreate(&p->pool, &props) == cudaSuccess) {
+    may_fail(cudaMemGetInfo(&unused, &total));
+    p->keep  = std::max(KEPT, (int64_t)total / KEPT_PART);
     p->there = cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking) == cudaSuccess;
     if (p->there) set_threshold(*p);
     else (void)cudaMemPoolDestroy(p->pool);
@@ -227,7 +233,7 @@ extern "C" void spmv_device_keep(int64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
 
-  pools().keep = bytes < 0 ? KEPT : bytes;
+  pools().keep = bytes;
   for_pools(release_above_threshold);
 }
 

@@ -10,7 +10,7 @@
 
 namespace
 {
-enum { THREADS = 256, RESIDENT = 6, MARK_LANES = 8, MOST_COLS = 4, IN_FLIGHT = 4 };
+enum { THREADS = 256, RESIDENT = 6, FEW_LANES = 8, MOST_COLS = 4, IN_FLIGHT = 4 };
 
 /* Marks are words of 32 bits, or one of 16 bits for the 4 lanes of short rows */
 template <int LANES>
@@ -43,19 +43,19 @@ __device__ inline void find_marks(const SpmvSpgemmPattern &right, int from, int 
 }
 
 /* Writes the marks of the left entries in narrow rows, and replaces their columns by the begins of the right rows, which
-   spares the numeric phase a load that depends on a load. `lanes` lanes share a right row. */
+   spares the numeric phase a load that depends on a load. `team` lanes share a left row, `lanes` of them a right row. */
 template <typename Word, int WORDS>
 __global__ void __launch_bounds__(THREADS)
     spmv_spgemm_write_marks(SpmvSpgemmPattern left, SpmvSpgemmPattern right, SpmvSpgemmPattern result,
-                            SpmvSpgemmTeams teams, int lanes)
+                            SpmvSpgemmTeams teams, int team, int lanes)
 {
-  const int64_t row  = blockIdx.x * (int64_t)(THREADS / MARK_LANES) + threadIdx.x / MARK_LANES;
-  const int     lane = threadIdx.x % MARK_LANES;
+  const int64_t row  = blockIdx.x * (int64_t)(THREADS / team) + threadIdx.x / team;
+  const int     lane = threadIdx.x % team;
 
   if (row >= left.rows) return;
   const int first = result.row_ptr[row], count = result.row_ptr[row + 1] - first;
   if (count > teams.narrow_cols) return;
-  for (int k = left.row_ptr[row] + lane / lanes; k < left.row_ptr[row + 1]; k += MARK_LANES / lanes) {
+  for (int k = left.row_ptr[row] + lane / lanes; k < left.row_ptr[row + 1]; k += team / lanes) {
     const int from = left.col[k], begin = right.row_ptr[from];
     unsigned  marks[WORDS];
     find_marks<WORDS>(right, from, lanes, result.col + first, count, marks);
@@ -202,10 +202,10 @@ __global__ void __launch_bounds__(THREADS, spmv_resident_blocks(THREADS, RESIDEN
 SpmvStatus spmv_spgemm_mark(const SpmvSpgemmPattern *left, const SpmvSpgemmPattern *right,
                             const SpmvSpgemmPattern *result, const SpmvSpgemmTeams *teams, SpmvExec *exec)
 {
-  const int64_t blocks = spmv_blocks(left->rows, THREADS / MARK_LANES);
-  const int     lanes  = spmv_lanes_of_row(*right, MARK_LANES);
-  const auto    write  = [&](auto kernel) -> SpmvStatus {
-    SPMV_LAUNCH(exec, kernel, blocks, THREADS, 0, *left, *right, *result, *teams, lanes);
+  const int lanes = spmv_lanes_of_row(*right, FEW_LANES), team = max(spmv_lanes_of_row(*left, THREADS), (int)FEW_LANES);
+  const auto write = [&](auto kernel) -> SpmvStatus {
+    SPMV_LAUNCH(exec, kernel, spmv_blocks(left->rows, THREADS / team), THREADS, 0, *left, *right, *result, *teams, team,
+                lanes);
     return SPMV_SUCCESS;
   };
 

@@ -124,60 +124,29 @@ __device__ inline void load_factors(const Operands<S> &m, const Shape &shape, co
         factor[r][l] = __ldg(m.left_values + b.values + (piece.first_row + r) * row_step + l * inner_step);
 }
 
-/* What a lane loads of a right row ahead of its use: the column of its first block, and the values of its first entry */
-template <typename Shape, typename S>
-struct Ahead {
-  int col;
-  S   other[Shape::INNER_MAX];
-};
-
-template <typename Shape, typename S>
-__device__ inline void load_other(const Operands<S> &m, const Shape &shape, const LeftBlock &b, int64_t entry,
-                                  S other[Shape::INNER_MAX])
-{
-  const S *value = m.right_values + (int64_t)b.begin * shape.inner() * shape.cols() + entry;
-
-#pragma unroll
-  for (int l = 0; l < Shape::INNER_MAX; l++)
-    if (l < shape.inner()) other[l] = __ldg(value + (int64_t)l * b.length * shape.cols());
-}
-
-/* A right row without a block in the piece leaves the result undefined */
-template <typename Shape, typename S>
-__device__ inline void load_ahead(const Operands<S> &m, const Shape &shape, const LeftBlock &b, Ahead<Shape, S> *ahead)
-{
-  const int lane = threadIdx.x % LANES;
-
-  if (b.first >= b.end) return;
-  ahead->col = __ldg(m.right.col + min(b.first + lane, b.end - 1));
-  load_other(m, shape, b, (b.first - b.begin) * shape.cols() + min(lane, (b.end - b.first) * shape.cols() - 1),
-             ahead->other);
-}
-
 /* Adds the products of one left block to the sums. The lanes first look up the positions of right blocks in the piece,
    one block per lane, and then share the entries. */
 template <typename Shape, typename S>
 __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const Piece &piece, const LeftBlock &b,
-                                 const Ahead<Shape, S> &ahead, const int *columns, S *sums)
+                                 const int *columns, S *sums)
 {
-  const int lane = threadIdx.x % LANES, cols = shape.cols(), width = piece.count * cols;
+  const int lane = threadIdx.x % LANES, cols = shape.cols(), width = piece.count * cols, step = b.length * cols;
+  const S  *right = m.right_values + (int64_t)b.begin * shape.inner() * cols;
   S         factor[Shape::R_MAX][Shape::INNER_MAX];
 
-  if (b.first >= b.end) return;
   load_factors(m, shape, piece, b, factor);
   for (int j0 = b.first; j0 < b.end; j0 += LANES) {
-    const int entries = min((int)LANES, b.end - j0) * cols;
-    const int col     = j0 == b.first ? ahead.col : __ldg(m.right.col + min(j0 + lane, b.end - 1));
-    const int found   = spmv_lower_bound(columns, 0, piece.count, col);
+    const int j = min(j0 + lane, b.end - 1), entries = min((int)LANES, b.end - j0) * cols;
+    const int found = spmv_lower_bound(columns, 0, piece.count, __ldg(m.right.col + j));
     for (int e0 = 0; e0 < entries; e0 += LANES) {
       const int e = e0 + lane, place = Shape::SINGLE ? found : from(found, min(e / cols, LANES - 1));
-      S         other[Shape::INNER_MAX];
       if (e >= entries) continue;
-      if (j0 == b.first && e0 == 0) {
+      const S *value = right + (j0 - b.begin) * cols + e;
+      S       *sum   = sums + place * cols + e % cols;
+      S        other[Shape::INNER_MAX];
 #pragma unroll
-        for (int l = 0; l < Shape::INNER_MAX; l++) other[l] = ahead.other[l];
-      } else load_other(m, shape, b, (j0 - b.begin) * cols + e, other);
-      S *sum = sums + place * cols + e % cols;
+      for (int l = 0; l < Shape::INNER_MAX; l++)
+        if (l < shape.inner()) other[l] = __ldg(value + l * step);
 #pragma unroll
       for (int r = 0; r < Shape::R_MAX; r++)
         if (r < shape.rows()) {
@@ -191,25 +160,16 @@ __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const
   }
 }
 
-/* Adds the products of the left blocks begin .. end-1 to the sums. Two left blocks are in flight. */
+/* Adds the products of the left blocks begin .. end-1 to the sums */
 template <Teams TEAMS, typename Shape, typename S>
 __device__ inline void add_blocks(const Operands<S> &m, const Shape &shape, const Piece &piece, int begin, int end,
                                   const int *columns, S *sums)
 {
-  const int lane = threadIdx.x % LANES;
-
   for (int k0 = begin; k0 < end; k0 += LANES) {
-    const LeftBlock mine = load_left<TEAMS>(m, piece, min(k0 + lane, end - 1), columns);
-    LeftBlock       b    = take_left(mine, 0);
-    Ahead<Shape, S> ahead, next;
-    load_ahead(m, shape, b, &ahead);
+    const LeftBlock mine = load_left<TEAMS>(m, piece, min(k0 + (int)threadIdx.x % LANES, end - 1), columns);
     for (int k = 0; k < LANES && k0 + k < end; k++) {
-      const LeftBlock following = take_left(mine, min(k + 1, LANES - 1));
-      load_ahead(m, shape, following, &next);
-      add_block(m, shape, piece, b, ahead, columns, sums);
+      add_block(m, shape, piece, take_left(mine, k), columns, sums);
       __syncwarp();
-      b     = following;
-      ahead = next;
     }
   }
 }
@@ -221,7 +181,7 @@ constexpr int resident()
 {
   if (TEAMS == WIDE) return 5;
   if (TEAMS == IN_PARTS || !Shape::FIXED || Shape::INNER_MAX > 3) return 2;
-  return spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : 3);
+  return spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : 4);
 }
 
 __host__ __device__ constexpr int threads_of(Teams teams) { return teams == WIDE ? WIDE_THREADS : THREADS; }

@@ -30,8 +30,9 @@ static const SpmvOptionDesc auto_rows[] = {
 
 static const SpmvOptionDesc process_rows[] = {
     [PETSCPACK_DEVICE_KEEP] = {"device_keep", SPMV_OPTION_INT, -1, -1, 1e15, NULL,
-                               "bytes of freed GPU memory to keep; -1: 64 MiB",
-                               "bytes of freed memory on each device that are kept for the next matrix; -1: 64 MiB"},
+                               "bytes of freed GPU memory to keep; -1: a 64th of all, at least 64 MiB",
+                               "bytes of freed memory on each device that are kept for the next matrix; -1: a 64th of "
+                               "its memory, at least 64 MiB"},
     {.key = NULL},
 };
 
