@@ -384,27 +384,6 @@ PetscErrorCode PetscPackSeqAIJValues(Mat A, PetscScalar ***field, PetscBool *kno
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees the columns and, if others take their place, the values. Before 3.22 one allocation has all arrays. */
-static PetscErrorCode SeqAIJFree(SeqAIJ *s, PetscInt rows, PetscBool values)
-{
-  PetscFunctionBegin;
-#if PETSC_VERSION_LT(3, 22, 0)
-  PetscInt *row_ptr;
-
-  PetscCall(PetscMalloc1(rows + 1, &row_ptr));
-  PetscCall(PetscArraycpy(row_ptr, s->i, rows + 1));
-  PetscCall(PetscFree3(s->a, s->j, s->i));
-  if (!values) PetscCall(PetscMalloc1(s->maxnz, &s->a));
-  s->i            = row_ptr;
-  s->singlemalloc = PETSC_FALSE;
-#else
-  (void)rows;
-  PetscCall(PetscShmgetDeallocateArray((void **)&s->j));
-  if (values) PetscCall(PetscShmgetDeallocateArray((void **)&s->a));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr)
 {
   PetscFunctionBegin;
@@ -417,15 +396,42 @@ PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr)
 }
 
 /* An array as PETSc allocates it for a MATSEQAIJ */
-static PetscErrorCode SeqAIJCopy(const void *from, size_t n, size_t bytes, void **copy)
+static PetscErrorCode SeqAIJAlloc(size_t n, size_t bytes, void **array)
 {
   PetscFunctionBegin;
 #if PETSC_VERSION_LT(3, 22, 0)
-  PetscCall(PetscMalloc(n * bytes, copy));
+  PetscCall(PetscMalloc(n * bytes, array));
 #else
-  PetscCall(PetscShmgetAllocateArray((PetscCount)n, bytes, copy));
+  PetscCall(PetscShmgetAllocateArray((PetscCount)n, bytes, array));
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SeqAIJCopy(const void *from, size_t n, size_t bytes, void **copy)
+{
+  PetscFunctionBegin;
+  PetscCall(SeqAIJAlloc(n, bytes, copy));
   PetscCall(PetscMemcpy(*copy, from, n * bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees those of the three arrays that are PETSc's */
+static PetscErrorCode SeqAIJFree(SeqAIJ *s)
+{
+  PetscFunctionBegin;
+#if PETSC_VERSION_LT(3, 22, 0)
+  if (s->singlemalloc) PetscCall(PetscFree3(s->a, s->j, s->i));
+  else {
+    if (s->free_a) PetscCall(PetscFree(s->a));
+    if (s->free_ij) PetscCall(PetscFree(s->j));
+    if (s->free_ij) PetscCall(PetscFree(s->i));
+  }
+  s->singlemalloc = PETSC_FALSE;
+#else
+  if (s->free_a) PetscCall(PetscShmgetDeallocateArray((void **)&s->a));
+  if (s->free_ij) PetscCall(PetscShmgetDeallocateArray((void **)&s->j));
+  if (s->free_ij) PetscCall(PetscShmgetDeallocateArray((void **)&s->i));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -442,42 +448,59 @@ PetscErrorCode PetscPackSeqAIJOwn(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackSeqAIJReplace(Mat A, PetscInt col[], PetscScalar values[], PetscInt **row_ptr, PetscBool *known)
+PetscErrorCode PetscPackSeqAIJGive(Mat A, PetscInt nnz, PetscInt col[], PetscScalar values[], PetscInt **row_ptr,
+                                   PetscBool *known)
 {
   SeqAIJ *s = (SeqAIJ *)A->data;
 
   PetscFunctionBegin;
   if (!seqaij_layout.tested) PetscCall(TestSeqAIJ());
-  *known = seqaij_layout.fits && s->free_ij && s->free_a ? PETSC_TRUE : PETSC_FALSE;
+  *known = seqaij_layout.fits;
   if (!*known) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SeqAIJFree(s, A->rmap->n, values ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(SeqAIJFree(s));
+  PetscCall(MatSeqAIJSetPreallocation(A, MAT_SKIP_ALLOCATION, NULL));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE));
+  PetscCall(SeqAIJAlloc((size_t)A->rmap->n + 1, sizeof *s->i, (void **)&s->i));
   *row_ptr = s->i;
   s->j     = col;
-  if (values) s->a = values;
-  s->free_ij = PETSC_FALSE;
-  s->free_a  = values ? PETSC_FALSE : PETSC_TRUE;
-  s->nz      = s->maxnz;
-  PetscCall(PetscArraycpy(s->ilen, s->imax, A->rmap->n));
+  s->a     = values;
+  if (!values) PetscCall(SeqAIJAlloc((size_t)nnz, sizeof *s->a, (void **)&s->a));
+  s->free_a = values ? PETSC_FALSE : PETSC_TRUE;
+  s->nz = s->maxnz = nnz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatAssemblyEnd_SeqAIJ() lists the rows that are not empty if at most 40% are */
-PetscErrorCode PetscPackSeqAIJAssemble(Mat A, PetscInt **diagonal, PetscBool *done)
+/* As MatCreateSeqAIJWithArrays(): each row is full */
+PetscErrorCode PetscPackSeqAIJRows(Mat A)
 {
   SeqAIJ        *s       = (SeqAIJ *)A->data;
   const PetscInt rows    = A->rmap->n;
   PetscInt       longest = 0, used = 0;
 
   PetscFunctionBegin;
-  *diagonal = NULL;
+  if (!s->imax) PetscCall(PetscMalloc1(rows, &s->imax));
+  if (!s->ilen) PetscCall(PetscMalloc1(rows, &s->ilen));
+  PetscCall(PetscFree(s->ipre));
   for (PetscInt row = 0; row < rows; row++) {
-    longest = PetscMax(longest, s->ilen[row]);
+    s->imax[row] = s->ilen[row] = s->i[row + 1] - s->i[row];
+    longest                     = PetscMax(longest, s->ilen[row]);
     used += s->ilen[row] > 0;
   }
-  *done = rows - used < (PetscReal)0.6 * rows ? PETSC_TRUE : PETSC_FALSE;
+  s->rmax          = longest;
+  s->nonzerorowcnt = used;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatAssemblyEnd_SeqAIJ() lists the rows that are not empty if at most 40% are */
+PetscErrorCode PetscPackSeqAIJAssemble(Mat A, PetscInt **diagonal, PetscBool *done)
+{
+  SeqAIJ        *s    = (SeqAIJ *)A->data;
+  const PetscInt rows = A->rmap->n;
+
+  PetscFunctionBegin;
+  *diagonal = NULL;
+  *done     = rows - s->nonzerorowcnt < (PetscReal)0.6 * rows ? PETSC_TRUE : PETSC_FALSE;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  s->rmax             = longest;
-  s->nonzerorowcnt    = used;
   A->info.nz_unneeded = 0;
 #if PETSC_VERSION_LT(3, 25, 0)
   PetscCall(PetscMalloc1(rows, &s->diag));

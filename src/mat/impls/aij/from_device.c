@@ -37,6 +37,21 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PatternToHost(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, SpmvExec *exec)
+{
+  PetscInt      *lengths;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtLengthsFetch(exec, from, &lengths));
+  error = MatSeqAIJSetPreallocation(A, 0, lengths);
+  PetscCall(PetscFree(lengths));
+  PetscCall(error);
+  if (s) PetscCall(AIJFmtSharedDropStale(A, s));
+  PetscCall(AIJFmtColumnsFetch(exec, from, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies a pattern on the device into a new sequential matrix whose type and sizes are set, and assembles it; its
    values are set later. with_values: over the CUDA parent, too, there is memory for them that the host shares */
 PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec)
@@ -44,18 +59,11 @@ PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, PetscBool
   const PetscBool fresh = A->preallocated ? PETSC_FALSE : PETSC_TRUE; /* without inodes of another pattern */
   PetscBool       shared;
   Mat_AIJFmt     *s;
-  PetscInt       *lengths;
-  PetscErrorCode  error;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtLengthsFetch(exec, from, &lengths));
-  error = MatSeqAIJSetPreallocation(A, 0, lengths);
-  PetscCall(PetscFree(lengths));
-  PetscCall(error);
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtSharedDropStale(A, s));
   PetscCall(AIJFmtSharedMake(A, s, from, with_values, exec, &shared));
-  if (!shared) PetscCall(AIJFmtColumnsFetch(exec, from, A));
+  if (!shared) PetscCall(PatternToHost(A, s, from, exec));
   else if (fresh) PetscCall(AIJFmtSharedAssemble(A, s, from, exec));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

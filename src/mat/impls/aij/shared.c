@@ -242,15 +242,31 @@ static PetscErrorCode MatSetValues_Shared(Mat A, PetscInt m, const PetscInt rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives A, which was preallocated with the lengths of `from`, that pattern in shared memory. *made is false, and nothing
-   has changed, if A is bound to the host or not ours, or if spmv_shared_alloc() has no such memory for it. with_values: over
-   the CUDA parent, too, values have memory there */
+/* Gives A the arrays of `shared`, and copies the row pointers to the host */
+static PetscErrorCode SharedGive(Mat A, const SpmvPattern *from, PetscScalar *values, SpmvExec *exec, Shared *shared,
+                                 PetscBool *made)
+{
+  const int64_t bytes = (from->rows + 1) * (int64_t)sizeof(PetscInt);
+
+  PetscFunctionBegin;
+  PetscCall(PetscPackSeqAIJGive(A, (PetscInt)from->nnz, (PetscInt *)shared->block, values, &shared->row_ptr, made));
+  if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
+  AIJFmtCallSpmv(exec, spmv_copy(shared->row_ptr, SPMV_HOST, from->row_ptr, SPMV_DEVICE, bytes, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(PetscPackSeqAIJRows(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Preallocates A with the pattern `from`, in shared memory. *made is false, and nothing has changed, if A is bound to the
+   host or not ours, or if spmv_shared_alloc() has no such memory for it. with_values: over the CUDA parent, too, values
+   have memory there */
 PetscErrorCode AIJFmtSharedMake(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec,
                                 PetscBool *made)
 {
   const int64_t columns = (from->nnz * (int64_t)sizeof(PetscInt) + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
   int64_t       values  = from->nnz * (int64_t)sizeof(PetscScalar);
-  SpmvPattern   here    = {.col = NULL};
+  SpmvPattern   old = {.col = s ? s->shared_columns : NULL}, here = {.col = NULL};
   char          key[64];
   Shared       *shared;
 
@@ -260,15 +276,17 @@ PetscErrorCode AIJFmtSharedMake(Mat A, Mat_AIJFmt *s, const SpmvPattern *from, P
   if (!with_values && AIJFmtIsOverCuda(s)) values = 0; /* the parent keeps them on the device */
   PetscCall(SharedAlloc(from, columns, values, exec, &shared));
   if (!shared) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SharedGive(A, from, values ? (PetscScalar *)((char *)shared->block + columns) : NULL, exec, shared, made));
+  if (!*made) {
+    PetscCall(SharedFree_AIJFmt(shared));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   here.col = shared->block;
-  PetscCall(PetscPackSeqAIJReplace(A, (PetscInt *)shared->block,
-                                   values ? (PetscScalar *)((char *)shared->block + columns) : NULL, &shared->row_ptr,
-                                   made));
-  if (*made) {
-    PetscCall(SharedKey(&here, key));
-    PetscCall(PetscPackStateCompose((PetscObject)A, key, shared, SharedDestroy_AIJFmt));
-    s->shared_columns = shared->block;
-    A->ops->setvalues = MatSetValues_Shared;
-  } else PetscCall(SharedFree_AIJFmt(shared));
+  PetscCall(SharedKey(&here, key));
+  PetscCall(PetscPackStateCompose((PetscObject)A, key, shared, SharedDestroy_AIJFmt));
+  s->shared_columns = shared->block;
+  A->ops->setvalues = MatSetValues_Shared;
+  if (old.col) PetscCall(SharedKey(&old, key));
+  if (old.col) PetscCall(PetscObjectCompose((PetscObject)A, key, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
