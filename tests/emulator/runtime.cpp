@@ -570,6 +570,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (!fits(to, bytes, to_device) || !fits(from, bytes, from_device)) return result(cudaErrorInvalidValue);
   }
+  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToHost) count_copy(bytes);
   const auto copy = [=] { memmove(to, from, bytes); };
   if (kind != cudaMemcpyHostToDevice || stream_of(stream)->captured || !is_pinned(from)) {
     (void)enqueue(stream, copy);

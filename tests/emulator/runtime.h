@@ -75,6 +75,7 @@ struct Machine {
   long                           waits = 0, device_waits = 0;
   long                           grown = 0;
   long                           moved = 0;       /* shared blocks that the host has touched ... */
+  std::map<size_t, long>         copies;          /* between device and host, by bytes */
   std::set<char *>               at_host;         /* ... those of them that the device has not touched since */
   long                           held  = 0;       /* queries of events that answer "not ready" */
   int                            depth = 0;       /* nested work */
@@ -107,6 +108,9 @@ public:
   Opened &operator=(const Opened &) = delete;
   ~Opened();
 };
+
+/* streams.cpp: counts a copy between device and host, for spmv_emulator_copies() */
+void count_copy(size_t bytes);
 
 /* Does delayed work: kernels, and all copies, or copies until `copies` of them have been done since the program began.
    When a copy is delayed, no kernel is. */

@@ -1,12 +1,26 @@
 /*
-  streams.cpp - streams, events and graphs of the emulator. A stream only remembers whether it is being captured.
+  streams.cpp - streams, events and graphs of the emulator, and the number of copies. A stream only remembers whether it is
+  being captured.
 */
 #include "runtime.h"
 #include <utility>
 
 using namespace spmv_emulator;
 
+void spmv_emulator::count_copy(size_t bytes)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+
+  machine().copies[bytes]++;
+}
+
 extern "C" {
+long spmv_emulator_copies(size_t bytes)
+{
+  const std::lock_guard<std::recursive_mutex> lock(machine().one_at_a_time);
+
+  return machine().copies[bytes];
+}
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
   if (const cudaError_t error = refused(SPMV_POINT_CALL)) return error;

@@ -2,6 +2,7 @@
 #ifndef SPMV_EMULATOR_CONTROL_H
 #define SPMV_EMULATOR_CONTROL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -63,6 +64,8 @@ void   *spmv_emulator_place(void *room, int64_t bytes);
 /* The number of times that the host has touched a shared block after the device, since the last call */
 long spmv_emulator_moved(void);
 
+/* The number of copies of that many bytes between device memory and memory of the host since the process started */
+long spmv_emulator_copies(size_t bytes);
 /* The next `queries` queries of events answer "not ready". The macro says that this version of the emulator has it. */
 #define SPMV_EMULATOR_HOLDS 1
 void spmv_emulator_hold(long queries);

@@ -1,7 +1,9 @@
 /*
   aggdevice.h - private declarations of the GAMG type aggdevice
 
-    PCSetUp() of PCGAMG, on each level:
+    PCSetUp() of PCGAMG, before the first level:
+      createdefaultdata()  aggdevice_nearnull.c: agg's near-null space; may stay where it is
+    on each level:
       creategraph()     aggdevice_graph.c: agg's MatCreateGraph(); the graph stays on the GPU
       coarsen()         aggdevice_coarsen.c: aggregates by src/kernels/aggregate
       prolongator()     aggdevice_prolongator.c: P0 and the near-null space of the next level
@@ -41,6 +43,9 @@ typedef struct {
   int32_t       *aggregate; /* [vertices], in the space of exec */
   PetscInt       vertices;
   SpmvAggregates found;
+  /* Between prolongator() and coarsen() of the next level: its near-null space, unless that is in gamg->data */
+  void    *near;
+  SpmvExec near_exec;
   /* Between prolongator() and optprolongator() */
   char     *p0_block; /* owns the arrays of p0; NULL: P0 is a matrix */
   SpmvCsr   p0;
@@ -71,6 +76,13 @@ PETSC_INTERN PetscErrorCode AggDevGraphToMatrix(PC, PC_AggDevice *, Mat *);
 /* aggdevice_coarsen.c */
 PETSC_INTERN PetscErrorCode AggDevWhyAgg(PC, const char **why);
 PETSC_INTERN PetscErrorCode AggDevCoarsen(PC, Mat *, PetscCoarsenData **);
+
+/* aggdevice_nearnull.c */
+PETSC_INTERN PetscErrorCode AggDevNearDefault(PC, Mat);
+PETSC_INTERN PetscErrorCode AggDevDataToHost(PC, PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevNearGet(PC, PC_AggDevice *, Mat, const void **near, void **copy, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AggDevNearLeave(PC, PC_AggDevice *, void **coarse, PetscInt columns, PetscInt n);
+PETSC_INTERN PetscErrorCode AggDevNearForget(PC_AggDevice *);
 
 /* aggdevice_prolongator.c */
 #if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH

@@ -101,14 +101,15 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
   struct _PCGAMGOps *ops = PetscPackGamg(pc)->ops;
 
   PetscFunctionBegin;
-  a->agg.ops          = *ops;
-  ops->creategraph    = AggDevGraph;
-  ops->coarsen        = AggDevCoarsen;
-  ops->prolongator    = AggDevProlongator;
-  ops->optprolongator = AggDevOptProlongator;
-  ops->setfromoptions = SetFromOptions;
-  ops->view           = View;
-  ops->destroy        = Destroy;
+  a->agg.ops             = *ops;
+  ops->createdefaultdata = AggDevNearDefault;
+  ops->creategraph       = AggDevGraph;
+  ops->coarsen           = AggDevCoarsen;
+  ops->prolongator       = AggDevProlongator;
+  ops->optprolongator    = AggDevOptProlongator;
+  ops->setfromoptions    = SetFromOptions;
+  ops->view              = View;
+  ops->destroy           = Destroy;
   PetscCall(AggDevOptionsInit(pc, a));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAggDeviceGetInfo_C", GetInfo));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,6 +152,7 @@ static PetscErrorCode PCCreateGAMG_AggDevice(PC pc)
   PetscCall(PetscStrallocpy(PCGAMGAGGDEVICE, &gamg->gamg_type_name));
   PetscCall(PetscNew(&a));
   spmv_exec_init(&a->exec, SPMV_HOST);
+  spmv_exec_init(&a->near_exec, SPMV_HOST);
   a->info.reason          = a->reason;
   a->info.estimate_reason = a->estimate_reason;
   PetscCall(AggDevCompose(pc, a));

@@ -7,14 +7,15 @@
 #include "mat/impls/lists/coo.h"
 #include "parallel/processes.h"
 
-/* P0 and the near-null space of the next level, in the space of an exec and on the host */
+/* P0, in the space of an exec and on the host, and the near-null space of the next level, in the space of the exec */
 typedef struct {
   PetscInt     rows, cols, nnz;
-  int64_t      bytes[4]; /* of row pointers, columns, values, near-null space */
-  char        *block;    /* all four arrays in a row */
+  int64_t      bytes[3]; /* of row pointers, columns, values */
+  char        *block;    /* all three arrays in a row */
   void        *host;     /* the same on the host; equal to block if that is on the host */
   PetscInt    *row_ptr, *col;
-  PetscScalar *values, *coarse;
+  PetscScalar *values;
+  void        *coarse; /* the near-null space */
 } Tentative;
 
 static int64_t Aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -27,34 +28,36 @@ static void SizesGet(const SpmvTentative *t, Tentative *p)
   p->bytes[0] = Aligned((p->rows + 1) * (int64_t)sizeof(PetscInt));
   p->bytes[1] = Aligned(p->nnz * (int64_t)sizeof(PetscInt));
   p->bytes[2] = Aligned(p->nnz * (int64_t)sizeof(PetscScalar));
-  p->bytes[3] = Aligned(p->cols * (int64_t)t->columns * (int64_t)sizeof(PetscScalar));
 }
 
-/* Makes P0. Meanwhile the near-null space of the host is copied to the space of exec. */
-static SpmvStatus Make(SpmvTentative *t, const void *near_null, Tentative *p, SpmvExec *exec)
+/* Makes P0 */
+static SpmvStatus Make(const SpmvTentative *t, Tentative *p, SpmvExec *exec)
 {
-  static const PetscScalar nothing =
-      0; /* a process without rows passes no vectors: NULL would mean the vectors of components */
-
-  const int64_t bytes = t->columns * t->vertices * t->block_size * (int64_t)sizeof(PetscScalar);
-  void         *memory, *copy = NULL;
+  const int64_t coarse = p->cols * (int64_t)t->columns * (int64_t)sizeof(PetscScalar);
+  void         *memory;
   SpmvStatus    status;
 
-  SizesGet(t, p);
-  status = spmv_alloc(exec, exec->space, p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3], "prolongator", &memory);
+  status = spmv_alloc(exec, exec->space, p->bytes[0] + p->bytes[1] + p->bytes[2], "prolongator", &memory);
   if (status) return status;
   p->block = (char *)memory;
-  if (exec->space == SPMV_DEVICE) {
-    status = spmv_alloc(exec, SPMV_DEVICE, bytes, "near-null space", &copy);
-    if (!status) status = spmv_copy(copy, SPMV_DEVICE, near_null, SPMV_HOST, bytes, exec);
-  }
-  t->near_null = copy ? copy : near_null ? near_null : &nothing;
+  status   = spmv_alloc(exec, exec->space, coarse, "near-null space of the next level", &p->coarse);
   if (!status)
-    status = spmv_tentative(t, p->block, p->block + p->bytes[0], p->block + p->bytes[0] + p->bytes[1],
-                            p->block + p->bytes[0] + p->bytes[1] + p->bytes[2], exec);
+    status = spmv_tentative(t, p->block, p->block + p->bytes[0], p->block + p->bytes[0] + p->bytes[1], p->coarse, exec);
   if (!status) status = spmv_stream_wait(exec);
-  spmv_scratch_free(exec, exec->space, copy);
   return status;
+}
+
+/* Makes P0 from the near-null space of this level */
+static PetscErrorCode MakeFromNear(PC pc, PC_AggDevice *a, Mat A, SpmvTentative *t, Tentative *p, SpmvStatus *status)
+{
+  void *copy;
+
+  PetscFunctionBegin;
+  SizesGet(t, p);
+  PetscCall(AggDevNearGet(pc, a, A, &t->near_null, &copy, status));
+  if (!*status) *status = Make(t, p, &a->exec);
+  spmv_scratch_free(&a->exec, a->exec.space, copy);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* If device memory does not suffice, moves the aggregates and all later steps to the host */
@@ -65,8 +68,10 @@ static SpmvStatus GoToHost(PC_AggDevice *a, SpmvTentative *t, Tentative *p)
   SpmvStatus    status;
 
   spmv_scratch_free(&a->exec, a->exec.space, p->block);
-  p->block = NULL;
-  status   = spmv_alloc(&a->exec, SPMV_HOST, bytes, "aggregates", &memory);
+  spmv_scratch_free(&a->exec, a->exec.space, p->coarse);
+  p->block  = NULL;
+  p->coarse = NULL;
+  status    = spmv_alloc(&a->exec, SPMV_HOST, bytes, "aggregates", &memory);
   if (status) return status;
   status = spmv_copy(memory, SPMV_HOST, a->aggregate, SPMV_DEVICE, bytes, &a->exec);
   if (!status) status = spmv_stream_wait(&a->exec);
@@ -91,32 +96,24 @@ static void ArraysSet(Tentative *p, void *block)
   p->row_ptr = (PetscInt *)start;
   p->col     = (PetscInt *)(start + p->bytes[0]);
   p->values  = (PetscScalar *)(start + p->bytes[0] + p->bytes[1]);
-  p->coarse  = (PetscScalar *)(start + p->bytes[0] + p->bytes[1] + p->bytes[2]);
 }
 
-/* Copies arrays on the device to p->host. Collective; an error on all processes if one fails. */
-static PetscErrorCode Download(PC_AggDevice *a, MPI_Comm comm, const void *from, int64_t bytes, Tentative *p)
+/* Copies P0 to the host. Collective; an error on all processes if one fails. */
+static PetscErrorCode Fetch(PC_AggDevice *a, MPI_Comm comm, Tentative *p)
 {
-  SpmvStatus status = SPMV_SUCCESS;
+  const int64_t bytes  = p->bytes[0] + p->bytes[1] + p->bytes[2];
+  SpmvStatus    status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
+  p->host = p->block;
   if (a->exec.space == SPMV_DEVICE) {
     PetscCall(PetscMalloc(bytes, &p->host));
-    status = spmv_copy(p->host, SPMV_HOST, from, SPMV_DEVICE, bytes, &a->exec);
+    status = spmv_copy(p->host, SPMV_HOST, p->block, SPMV_DEVICE, bytes, &a->exec);
     if (!status) status = spmv_stream_wait(&a->exec);
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   }
   status = PetscPackAgreeStatus(comm, &a->exec, status);
   AIJFmtCallSpmv(&a->exec, status);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies all arrays to the host */
-static PetscErrorCode Fetch(PC_AggDevice *a, MPI_Comm comm, Tentative *p)
-{
-  PetscFunctionBegin;
-  p->host = p->block;
-  PetscCall(Download(a, comm, p->block, p->bytes[0] + p->bytes[1] + p->bytes[2] + p->bytes[3], p));
   ArraysSet(p, p->host);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,8 +123,10 @@ static PetscErrorCode FreeAll(PC_AggDevice *a, Tentative *p)
   PetscFunctionBegin;
   if (p->host != p->block) PetscCall(PetscFree(p->host));
   spmv_scratch_free(&a->exec, a->exec.space, p->block);
-  p->block = NULL;
-  p->host  = NULL;
+  spmv_scratch_free(&a->exec, a->exec.space, p->coarse);
+  p->block  = NULL;
+  p->coarse = NULL;
+  p->host   = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,20 +162,6 @@ static PetscErrorCode FromHost(Tentative *p, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces the near-null space of this level by that of the next one */
-static PetscErrorCode SetNearNull(PC_GAMG *gamg, const Tentative *p, PetscInt columns)
-{
-  const PetscInt n = p->cols * columns;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(gamg->data));
-  PetscCall(PetscMalloc1(n, &gamg->data));
-  for (PetscInt i = 0; i < n; i++) gamg->data[i] = PetscRealPart(p->coarse[i]);
-  gamg->data_cell_rows = columns;
-  gamg->data_sz        = n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Whether aggdevice_smooth.c takes P0 on the device, without a matrix */
 static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBool *stays)
 {
@@ -205,26 +190,13 @@ static SpmvCsr CsrThere(const Tentative *p)
                    .values       = p->values};
 }
 
-/* Copies only the near-null space of the next level to the host */
-static PetscErrorCode FetchNearNull(PC_AggDevice *a, MPI_Comm comm, Tentative *p, PetscInt columns)
-{
-  PetscFunctionBegin;
-  PetscCall(Download(a, comm, p->coarse, p->cols * (int64_t)columns * (int64_t)sizeof(PetscScalar), p));
-  p->coarse = (PetscScalar *)p->host;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Leaves P0 to aggdevice_smooth.c */
-static PetscErrorCode Leave(PC_AggDevice *a, PC_GAMG *gamg, Tentative *p, PetscInt columns)
+static void Leave(PC_AggDevice *a, Tentative *p)
 {
-  PetscFunctionBegin;
   ArraysSet(p, p->block);
   a->p0_block = p->block;
   a->p0       = CsrThere(p);
   p->block    = NULL;
-  PetscCall(FetchNearNull(a, PETSC_COMM_SELF, p, columns));
-  PetscCall(SetNearNull(gamg, p, columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Fills the matrix of several processes on the GPU. Collective; *filled is false if one of them cannot. */
@@ -249,18 +221,16 @@ static PetscErrorCode FromDevice(PC_AggDevice *a, Tentative *p, Mat P, PetscBool
 }
 
 /* Makes P0 a matrix of the type of A */
-static PetscErrorCode ToMatrix(PC_AggDevice *a, Mat A, Tentative *p, PetscInt columns, Mat P)
+static PetscErrorCode ToMatrix(PC_AggDevice *a, Mat A, Tentative *p, Mat P)
 {
-  const MPI_Comm comm   = PetscObjectComm((PetscObject)A);
-  PetscBool      filled = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  PetscBool filled = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
 
   PetscFunctionBegin;
   PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
   PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
   PetscCall(FromDevice(a, p, P, &filled));
-  if (filled) PetscCall(FetchNearNull(a, comm, p, columns));
-  else {
-    PetscCall(Fetch(a, comm, p));
+  if (!filled) {
+    PetscCall(Fetch(a, PetscObjectComm((PetscObject)A), p));
     PetscCall(FromHost(p, P));
   }
   a->p0_local = PETSC_TRUE;
@@ -269,8 +239,7 @@ static PetscErrorCode ToMatrix(PC_AggDevice *a, Mat A, Tentative *p, PetscInt co
 
 static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
 {
-  PC_GAMG       *gamg    = PetscPackGamg(pc);
-  const PetscInt columns = gamg->data_cell_cols;
+  const PetscInt columns = PetscPackGamg(pc)->data_cell_cols;
   Tentative      p       = {.block = NULL};
   PetscInt       block_size;
   PetscBool      stays = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
@@ -282,27 +251,25 @@ static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
   PetscCheck(A->rmap->n == a->vertices * block_size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "a graph of %" PetscInt_FMT " vertices for %" PetscInt_FMT " rows in blocks of %" PetscInt_FMT,
              a->vertices, A->rmap->n, block_size);
-  t      = (SpmvTentative){.vertices    = a->vertices,
-                           .found       = a->found,
-                           .aggregate   = a->aggregate,
-                           .block_size  = (int)block_size,
-                           .columns     = (int)columns,
-                           .index_type  = AIJFMT_INDEX,
-                           .scalar_type = AIJFMT_SCALAR};
-  status = Make(&t, gamg->data, &p, &a->exec);
+  t = (SpmvTentative){.vertices    = a->vertices,
+                      .found       = a->found,
+                      .aggregate   = a->aggregate,
+                      .block_size  = (int)block_size,
+                      .columns     = (int)columns,
+                      .index_type  = AIJFMT_INDEX,
+                      .scalar_type = AIJFMT_SCALAR};
+  PetscCall(MakeFromNear(pc, a, A, &t, &p, &status));
   if (status == SPMV_ERR_MEMORY && a->exec.space == SPMV_DEVICE) {
     status = GoToHost(a, &t, &p);
-    if (!status) status = Make(&t, gamg->data, &p, &a->exec);
+    if (!status) PetscCall(MakeFromNear(pc, a, A, &t, &p, &status));
   }
   status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)A), &a->exec, status);
   AIJFmtCallSpmv(&a->exec, status);
   PetscCall(StaysOnDevice(pc, a, A, &stays));
   PetscCall(SizesToMatrix(A, &p, columns, P));
-  if (*P && stays) PetscCall(Leave(a, gamg, &p, columns));
-  else if (*P) {
-    PetscCall(ToMatrix(a, A, &p, columns, *P));
-    PetscCall(SetNearNull(gamg, &p, columns));
-  }
+  if (*P && stays) Leave(a, &p);
+  else if (*P) PetscCall(ToMatrix(a, A, &p, *P));
+  if (*P) PetscCall(AggDevNearLeave(pc, a, &p.coarse, columns, p.cols * columns));
   PetscCall(FreeAll(a, &p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,6 +287,7 @@ PetscErrorCode AggDevProlongator(PC pc, Mat A, PetscCoarsenData *lists, Mat *P)
   PetscCall(AggDevForgetTentative(a));
   a->p0_local = PETSC_FALSE;
   if (!a->ours) {
+    PetscCall(AggDevDataToHost(pc, a));
 #if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
     PetscCall((*a->agg.ops.prolongator)(pc, A, G, lists, P));
 #else

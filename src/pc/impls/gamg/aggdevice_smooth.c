@@ -116,6 +116,7 @@ static PetscErrorCode SmoothByAgg(PC pc, PC_AggDevice *a, Mat A, Mat *P, const c
     PetscCall(PetscInfo(pc, "a prolongator smoothed by agg: %s\n", why));
     PetscCall(PetscStrncpy(a->reason, why, sizeof a->reason));
   }
+  if (AIJFmtGamgFilters(PetscPackGamg(pc))) PetscCall(AggDevDataToHost(pc, a));
   PetscCall((*a->agg.ops.optprolongator)(pc, A, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,6 +36,7 @@ static PetscErrorCode Free(void *context)
   PetscFunctionBegin;
   spmv_exec_free(&a->exec, a->exec.space, a->aggregate);
   spmv_exec_free(&a->exec, a->exec.space, a->p0_block);
+  spmv_exec_free(&a->near_exec, a->near_exec.space, a->near);
   spmv_graph_destroy(&a->graph);
   PetscCall(PetscFree(context));
   PetscFunctionReturn(PETSC_SUCCESS);

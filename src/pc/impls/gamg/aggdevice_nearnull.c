@@ -1,0 +1,267 @@
+/*
+  aggdevice_nearnull.c - where the near-null space of a level is. PCGAMG has it on the host, in gamg->data. On one process
+  with a GPU it stays in the vectors of the matrix, and after the first level in device memory; gamg->data is then hollow:
+  it has its sizes, but not its numbers. Who reads numbers, in PETSc 3.18 to 3.26, and what we do about it:
+
+    PCSetUp_GAMG()                      copies them to gamg->orig_data, unless it reuses interpolation: not hollow then
+    PCGAMGCreateLevel_GAMG()            moves them between processes, also between one and one with -pc_gamg_repartition:
+                                        not hollow then
+    PCGAMGProlongator_AGG()             AggDevProlongator() calls AggDevDataToHost() first
+    PCGAMGKernelPreservingFilter_AGG()  from 3.26 on, called by PCGAMGOptProlongator_AGG(): SmoothByAgg() likewise
+    P0 on the host                      AggDevNearGet() likewise
+
+  PCSetCoordinates(), gamg->orig_data and the injection of 3.25 put an array with numbers in place of ours, so the array
+  itself must say that it is hollow: its first number has bits that no arithmetic gives.
+*/
+#include "aggdevice.h"
+#include "parallel/processes.h"
+#include <petscdm.h>
+
+#include <string.h>
+
+static PetscBool IsHollow(const PC_GAMG *gamg)
+{
+  PetscReal mark;
+
+  memset(&mark, 0xff, sizeof mark);
+  return gamg->data && gamg->data_sz > 0 && !memcmp(gamg->data, &mark, sizeof mark) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static PetscErrorCode SetHollow(PC_GAMG *gamg, PetscInt cell_rows, PetscInt columns, PetscInt n)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(gamg->data));
+  PetscCall(PetscMalloc1(n, &gamg->data));
+  if (n > 0) memset(gamg->data, 0xff, sizeof *gamg->data);
+  gamg->data_cell_rows = cell_rows;
+  gamg->data_cell_cols = columns;
+  gamg->data_sz        = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AggDevNearForget(PC_AggDevice *a)
+{
+  PetscFunctionBegin;
+  spmv_scratch_free(&a->near_exec, a->near_exec.space, a->near);
+  a->near = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called at the end of each set-up of a PCGAMG of any type */
+PetscErrorCode AIJFmtGamgSetUpEnd(PC pc)
+{
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  if (a) PetscCall(AggDevNearForget(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- on the finest level ---- */
+
+/* The number of vectors by default: of the matrix, or one for each component of a block. 0: agg must find them. */
+static PetscErrorCode CountVectors(PC pc, Mat A, PetscInt *columns)
+{
+  const Vec   *vecs;
+  PetscBool    constant;
+  PetscInt     count, rows, mine, fields = 0;
+  MatNullSpace space;
+  DM           dm;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNearNullSpace(A, &space));
+  if (space) {
+    PetscCall(MatGetLocalSize(A, &mine, NULL));
+    PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vecs));
+    *columns = count + (constant ? 1 : 0);
+    for (PetscInt i = 0; i < count; i++) {
+      PetscCall(VecGetLocalSize(vecs[i], &rows));
+      if (rows != mine) *columns = 0;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCGetDM(pc, &dm));
+  if (!dm) PetscCall(MatGetDM(A, &dm));
+  if (dm) PetscCall(DMGetNumFields(dm, &fields));
+  PetscCall(MatGetBlockSize(A, columns));
+  if (fields > 0) *columns = 0; /* a field may have a near-null space */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the near-null space of the finest level, if the caller has set none */
+PetscErrorCode AggDevNearDefault(PC pc, Mat A)
+{
+  PC_GAMG      *gamg = PetscPackGamg(pc);
+  const char   *why  = NULL, *why_host;
+  PetscInt      columns, block_size;
+  PetscMPIInt   size;
+  PC_AggDevice *a;
+
+  PetscFunctionBegin;
+  PetscCall(AggDevGet(pc, &a));
+  PetscCall(AggDevNearForget(a));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(CountVectors(pc, A, &columns));
+  gamg->data_cell_cols = columns; /* for AggDevWhyAgg() */
+  PetscCall(AggDevWhyAgg(pc, &why));
+  PetscCall(AIJFmtWhyHost(A, &why_host));
+  if (size > 1 || columns == 0 || why || why_host || gamg->repart || !gamg->reuse_prol ||
+      spmv_device_count(NULL) == 0) {
+    PetscCall((*a->agg.ops.createdefaultdata)(pc, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetBlockSize(A, &block_size));
+  PetscCall(SetHollow(gamg, block_size, columns, A->rmap->n * columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CopyVector(PC_AggDevice *a, Vec x, void *to, int64_t bytes, SpmvStatus *status)
+{
+  const PetscScalar *array;
+  PetscMemType       memtype;
+  SpmvSpace          space;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(x, &array, &memtype));
+  space   = PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE;
+  *status = spmv_copy(to, SPMV_DEVICE, array, space, bytes, &a->exec);
+  PetscCall(VecRestoreArrayReadAndMemType(x, &array));
+  if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the vectors of a space to device memory, the constant one first as in PCSetData_AGG() */
+static PetscErrorCode CopyVectors(PC_AggDevice *a, Mat A, MatNullSpace space, char *to, SpmvStatus *status)
+{
+  const int64_t bytes = A->rmap->n * (int64_t)sizeof(PetscScalar);
+  const Vec    *vecs;
+  PetscBool     constant;
+  PetscInt      count;
+  Vec           ones;
+
+  PetscFunctionBegin;
+  PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vecs));
+  if (constant) {
+    PetscCall(MatCreateVecs(A, NULL, &ones));
+    PetscCall(VecSet(ones, 1));
+    PetscCall(CopyVector(a, ones, to, bytes, status));
+    if (!*status) *status = spmv_stream_wait(&a->exec); /* the vector may be in page-locked memory */
+    PetscCall(VecDestroy(&ones));
+    to += bytes;
+  }
+  for (PetscInt i = 0; i < count && !*status; i++) PetscCall(CopyVector(a, vecs[i], to + i * bytes, bytes, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- on every level ---- */
+
+/* Copies the next level's near-null space to gamg->data. Collective; an error on all processes if one fails. */
+static PetscErrorCode NearToHost(PC pc, PC_AggDevice *a)
+{
+  PC_GAMG      *gamg  = PetscPackGamg(pc);
+  const int64_t bytes = gamg->data_sz * (int64_t)sizeof(PetscReal);
+  SpmvStatus    status;
+
+  PetscFunctionBegin;
+  status = spmv_copy(gamg->data, SPMV_HOST, a->near, a->near_exec.space, bytes, &a->near_exec);
+  if (a->near_exec.space == SPMV_DEVICE) {
+    if (!status) status = spmv_stream_wait(&a->near_exec);
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  }
+  status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)pc), &a->near_exec, status);
+  AIJFmtCallSpmv(&a->near_exec, status);
+  PetscCall(AggDevNearForget(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts the numbers into gamg->data, if it is hollow */
+PetscErrorCode AggDevDataToHost(PC pc, PC_AggDevice *a)
+{
+  PC_GAMG *gamg = PetscPackGamg(pc);
+
+  PetscFunctionBegin;
+  if (!IsHollow(gamg)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (a->near) PetscCall(NearToHost(pc, a));
+  else {
+    PetscCall(PetscFree(gamg->data));
+    PetscCall((*a->agg.ops.createdefaultdata)(pc, pc->pmat));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether spmv_tentative() makes the vectors of the finest level itself: those of components, or a constant */
+static PetscErrorCode IsPlain(const PC_GAMG *gamg, MatNullSpace space, PetscBool *plain)
+{
+  PetscInt count = 0;
+
+  PetscFunctionBegin;
+  if (space) PetscCall(MatNullSpaceGetVecs(space, NULL, &count, NULL));
+  *plain = !space || (count == 0 && gamg->data_cell_rows == 1) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the near-null space of A to the device: from the vectors of A, or (space is NULL) from gamg->data */
+static PetscErrorCode NearToDevice(PC pc, PC_AggDevice *a, Mat A, MatNullSpace space, void **copy, SpmvStatus *status)
+{
+  const PC_GAMG *gamg  = PetscPackGamg(pc);
+  const int64_t  bytes = gamg->data_sz * (int64_t)sizeof(PetscReal);
+
+  PetscFunctionBegin;
+  *status = spmv_alloc(&a->exec, SPMV_DEVICE, bytes, "near-null space", copy);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space) PetscCall(CopyVectors(a, A, space, (char *)*copy, status));
+  else {
+    *status = spmv_copy(*copy, SPMV_DEVICE, gamg->data, SPMV_HOST, bytes, &a->exec);
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gets the near-null space of A in the space of a->exec. *near: NULL for the vectors of components. *copy: NULL, or what
+   the caller frees by spmv_scratch_free(). */
+PetscErrorCode AggDevNearGet(PC pc, PC_AggDevice *a, Mat A, const void **near, void **copy, SpmvStatus *status)
+{
+  static const PetscScalar nothing =
+      0; /* a process without rows passes no vectors: NULL would mean those of components */
+
+  const PC_GAMG *gamg  = PetscPackGamg(pc);
+  MatNullSpace   space = NULL;
+  PetscBool      plain = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  *copy   = NULL;
+  *status = SPMV_SUCCESS;
+  if (a->exec.space == SPMV_HOST) {
+    PetscCall(AggDevDataToHost(pc, a));
+    *near = gamg->data ? (const void *)gamg->data : &nothing;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *near = a->near;
+  if (IsHollow(gamg)) {
+    PetscCall(MatGetNearNullSpace(A, &space));
+    PetscCall(IsPlain(gamg, space, &plain));
+    if (a->near || plain) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(NearToDevice(pc, a, A, space, copy, status));
+  *near = *copy ? *copy : &nothing;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Replaces the near-null space of a level by that of the next one, n numbers in the space of a->exec, which it takes from
+   *coarse. Collective. */
+PetscErrorCode AggDevNearLeave(PC pc, PC_AggDevice *a, void **coarse, PetscInt columns, PetscInt n)
+{
+  PC_GAMG    *gamg = PetscPackGamg(pc);
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(AggDevNearForget(a));
+  PetscCall(SetHollow(gamg, columns, columns, n));
+  a->near      = *coarse;
+  a->near_exec = a->exec;
+  *coarse      = NULL;
+  if (size > 1 || a->exec.space == SPMV_HOST || gamg->repart) PetscCall(NearToHost(pc, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
