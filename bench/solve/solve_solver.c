@@ -283,8 +283,6 @@ PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
   PetscCall(TimeSolve(&run, "first_solve", 1, OpSolve));
   PetscCall(TimeSolve(&run, "solve", s->repeat, OpSolve));
   if (s->profile_solve) PetscCall(TimeSolve(&run, "profiled_solve", 1, OpProfiledSolve));
-  PetscCall(MeasureRenewal(&run, "setup_again", OpSetUp));
-  if (s->profile_setup) PetscCall(MeasureRenewal(&run, "profiled_setup", OpProfiledSetUp));
   PetscCall(PetscMalloc1(p->row_ptr[p->rows], &run.values));
   for (run.step = 1; run.step <= s->changes; run.step++) {
     const PetscBool first = run.step == 1 ? PETSC_TRUE : PETSC_FALSE;
@@ -294,6 +292,8 @@ PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
     PetscCall(TimeSolve(&run, first ? "solve_new_values" : "solve_new_values_again", 1, OpSolve));
   }
   if (!cell->error[0]) PetscCall(Guard(OpFacts, &run, cell->error));
+  PetscCall(MeasureRenewal(&run, "setup_again", OpSetUp));
+  if (s->profile_setup) PetscCall(MeasureRenewal(&run, "profiled_setup", OpProfiledSetUp));
   PetscCall(RunDestroy(&run));
   PetscCall(MeasureLoops(p, s, cell));
   PetscFunctionReturn(0);
