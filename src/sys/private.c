@@ -384,6 +384,14 @@ PetscErrorCode PetscPackSeqAIJValues(Mat A, PetscScalar ***field, PetscBool *kno
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PetscPackSeqAIJNonzeroRows(Mat A, PetscInt *rows)
+{
+  PetscFunctionBegin;
+  if (!seqaij_layout.tested) PetscCall(TestSeqAIJ());
+  *rows = seqaij_layout.fits ? ((SeqAIJ *)A->data)->nonzerorowcnt : -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr)
 {
   PetscFunctionBegin;

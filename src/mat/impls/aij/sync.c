@@ -5,6 +5,7 @@
   products until the structure changes.
 */
 #include "aijfmt.h"
+#include "sys/private.h"
 #include <petsctime.h>
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
@@ -170,15 +171,6 @@ static PetscErrorCode PlanRefresh_AIJFmt(Mat A, Mat_AIJFmt *s, Vec x, const AIJF
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void CountNonzeroRows(Mat_AIJFmt *s)
-{
-  const PetscInt *row_ptr = s->cache.key.pattern.row_ptr;
-
-  s->nonzero_rows = 0;
-  for (int64_t i = 0; s->cache.key.pattern.nnz > 0 && i < s->cache.key.pattern.rows; i++)
-    s->nonzero_rows += row_ptr[i + 1] > row_ptr[i];
-}
-
 /* Finds out how the arrays have changed, and converts or refreshes */
 static PetscErrorCode PlanUpdate_AIJFmt(Mat A, Mat_AIJFmt *s, Vec x, const AIJFmtKey *now)
 {
@@ -189,7 +181,8 @@ static PetscErrorCode PlanUpdate_AIJFmt(Mat A, Mat_AIJFmt *s, Vec x, const AIJFm
   if (!same) {
     PetscCall(AIJFmtStateForget(s));
     s->cache.key = *now; /* the functions called below read it */
-    CountNonzeroRows(s);
+    PetscCall(PetscPackSeqAIJNonzeroRows(A, &s->nonzero_rows));
+    if (s->nonzero_rows < 0) s->nonzero_rows = A->rmap->n;
     if (A->structure_only)
       PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_PARENT, "the matrix has a structure but no values"));
     else PetscCall(PlanConvert_AIJFmt(A, s, x, now));
