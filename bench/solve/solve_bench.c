@@ -23,7 +23,7 @@
   -budget seconds       cells that would begin later are left out
   -changes 2            number of times that a solver gets new values, at most 2
   -profile_solve        one more solve between cudaProfilerStart() and cudaProfilerStop(), for solve_launches.py
-  -profile_setup        one more set-up of a new solver between them
+  -profile_setup        the second set-up with new values between them, and one more set-up of a new solver
   -json file, -commit text, -launcher text
 
   An error ends only its cell, and is recorded with PETSc's message. Every result is compared with MATAIJ on the host.

@@ -119,7 +119,7 @@ typedef struct {
   double      shift, budget, loop_seconds;
   PetscInt    changes;       /* number of times that a solver gets new values */
   PetscBool   profile_solve; /* one more solve, for a profiler */
-  PetscBool   profile_setup; /* one more set-up */
+  PetscBool   profile_setup; /* a set-up with new values, and one more */
   PetscBool   elements;      /* all cells assemble from element matrices */
   PetscBool   peak;          /* assemble once more and look at the device memory all the time */
   char        json[PETSC_MAX_PATH_LEN], commit[64], launcher[TEXT];

@@ -288,7 +288,8 @@ PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
     const PetscBool first = run.step == 1 ? PETSC_TRUE : PETSC_FALSE;
     PetscCall(ProblemValues(p, run.step, run.values));
     PetscCall(CellTime(cell, first ? "new_values" : "new_values_again", 1, 1, OpWriteValues, &run, &phase));
-    PetscCall(CellTime(cell, first ? "setup_new_values" : "setup_new_values_again", 1, 1, OpSetUp, &run, &phase));
+    PetscCall(CellTime(cell, first ? "setup_new_values" : "setup_new_values_again", 1, 1,
+                       s->profile_setup && !first ? OpProfiledSetUp : OpSetUp, &run, &phase));
     PetscCall(TimeSolve(&run, first ? "solve_new_values" : "solve_new_values_again", 1, OpSolve));
   }
   if (!cell->error[0]) PetscCall(Guard(OpFacts, &run, cell->error));
