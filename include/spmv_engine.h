@@ -108,12 +108,15 @@ SPMV_API SpmvStatus spmv_operator_product(void *product, const void *p, void *w,
 /* to[i] = from[index[i]], all on the device: packs the entries that other processes need. Only enqueues. */
 SPMV_API SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar, const void *from, void *to, SpmvExec *);
 
-/* ---- conversion of precision, on the device ---- */
+/* ---- arrays of numbers, on the device ---- */
 
 /* to[i] = factor from[i], computed in double precision and rounded once; if the types are equal, from and to may be the
    same array. Only enqueues. */
 SPMV_API SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_type, const void *from, SpmvScalar to_type,
                                  void *to, SpmvExec *);
+/* values[i] = 1 / values[i]; a 0 stays 0. What is 0 then becomes 1 if `fix` is set, also the reciprocal of infinity. Only
+   enqueues. */
+SPMV_API SpmvStatus spmv_reciprocal(int64_t n, SpmvScalar, int fix, void *values, SpmvExec *);
 /* Returns the largest |values[i]| to the host; NaN if one of them is NaN. Allocates 8 bytes, and waits. */
 SPMV_API SpmvStatus spmv_largest(int64_t n, SpmvScalar, const void *values, double *largest, SpmvExec *);
 

@@ -109,6 +109,11 @@ SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar scalar, const
   return no_device(exec);
 }
 
+SpmvStatus spmv_reciprocal(int64_t n, SpmvScalar scalar, int fix, void *values, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_type, const void *from, SpmvScalar to_type, void *to,
                         SpmvExec *exec)
 {

@@ -228,6 +228,39 @@ UNIT_TEST(cycle_refuses_scales_that_make_no_sense)
 
 /* ---- conversions on the device ---- */
 
+/* Zeros of both signs, infinities, subnormal numbers and a NaN, in double and in single precision */
+UNIT_TEST(reciprocals_and_their_zeros)
+{
+  double   number[] = {3, -0.7, 0, -0.0, 1e300, 4e-310, INFINITY, -INFINITY, NAN};
+  float    single[] = {3, -0.7f, 0, -0.0f, 1e30f, 1e-40f, INFINITY, -INFINITY, NAN};
+  double   got[9];
+  float    got_single[9];
+  void    *there;
+  SpmvExec exec;
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  if (!spmv_device_count(NULL)) {
+    UNIT_CHECK(spmv_reciprocal(1, SPMV_F64, 1, NULL, &exec) != SPMV_SUCCESS);
+    return;
+  }
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(&exec, SPMV_DEVICE, sizeof number, "a test", &there));
+  for (int fix = 0; fix < 2; fix++) {
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(there, SPMV_DEVICE, number, SPMV_HOST, sizeof number, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_reciprocal(9, SPMV_F64, fix, there, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, there, SPMV_DEVICE, sizeof got, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(there, SPMV_DEVICE, single, SPMV_HOST, sizeof single, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_reciprocal(9, SPMV_F32, fix, there, &exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got_single, SPMV_HOST, there, SPMV_DEVICE, sizeof got_single, &exec));
+    for (int i = 0; i < 8; i++) {
+      const int zero = i == 2 || i == 3 || i > 5; /* the result */
+      UNIT_CHECK(got[i] == (zero ? fix : 1 / number[i]));
+      UNIT_CHECK(got_single[i] == (zero ? (float)fix : (float)(1 / (double)single[i])));
+    }
+    UNIT_CHECK(isnan(got[8]) && isnan(got_single[8]));
+  }
+  spmv_exec_free(&exec, SPMV_DEVICE, there);
+}
+
 UNIT_TEST(numbers_in_another_precision)
 {
   enum { N = 700 };

@@ -1,4 +1,4 @@
-/* convert.cu - scaling and conversion between scalar types, and the largest absolute value of an array. */
+/* convert.cu - scaling and conversion between scalar types, reciprocals, and the largest absolute value of an array. */
 #include "device/arena.cuh"
 #include <spmv_engine.h>
 
@@ -12,6 +12,16 @@ __global__ void spmv_convert_numbers(int64_t n, double factor, const From *from,
   const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
   if (i < n) to[i] = (To)(factor * (double)from[i]);
+}
+
+template <typename S>
+__global__ void spmv_reciprocals(int64_t n, int fix, S *values)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+
+  if (i >= n) return;
+  const S result = values[i] == 0 ? values[i] : S(1) / values[i];
+  values[i]      = fix && result == 0 ? S(1) : result;
 }
 
 /* Nonnegative doubles are ordered as their bits are, read as integers. The bits of a NaN are larger than those of
@@ -37,6 +47,13 @@ SpmvStatus enqueue(int64_t n, double factor, const void *from, void *to, SpmvExe
 }
 
 template <typename S>
+SpmvStatus enqueue_reciprocal(int64_t n, int fix, void *values, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_reciprocals<S>, spmv_blocks(n, THREADS), THREADS, 0, n, fix, (S *)values);
+  return SPMV_SUCCESS;
+}
+
+template <typename S>
 SpmvStatus enqueue_largest(int64_t n, const void *values, unsigned long long *largest, SpmvExec *exec)
 {
   const int64_t wanted = spmv_blocks(n, THREADS);
@@ -55,6 +72,12 @@ extern "C" SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_typ
                                : enqueue<float, double>(n, factor, from, to, exec);
   return to_type == SPMV_F32 ? enqueue<double, float>(n, factor, from, to, exec)
                              : enqueue<double, double>(n, factor, from, to, exec);
+}
+
+extern "C" SpmvStatus spmv_reciprocal(int64_t n, SpmvScalar scalar, int fix, void *values, SpmvExec *exec)
+{
+  return scalar == SPMV_F32 ? enqueue_reciprocal<float>(n, fix, values, exec)
+                            : enqueue_reciprocal<double>(n, fix, values, exec);
 }
 
 extern "C" SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double *largest, SpmvExec *exec)

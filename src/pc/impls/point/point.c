@@ -2,7 +2,8 @@
   point.c - a point or point-block preconditioner as numbers on the device.
 
   The numbers are results of PCApply(), so that all options of the PC are respected: a diagonal is the result for a
-  vector of ones; column j of all blocks is the result for the vector that is 1 in row j of each block and 0 elsewhere.
+  vector of ones, but for PCJACOBI with its default options on one process, whose numbers come from the matrix; column j
+  of all blocks is the result for the vector that is 1 in row j of each block and 0 elsewhere.
   All factors are 0 or 1, so the products are exact.
 */
 #include "point.h"
@@ -64,15 +65,23 @@ PetscErrorCode MGDevPointDescribe(PC pc, MGDevPoint *now, char why[SPMV_MESSAGE_
     else if (rows % now->block)
       PetscCall(PetscStrncpy(why, "the rows of a process are no multiple of the block size", SPMV_MESSAGE_MAX));
   }
+  PetscCall(PCGetReusePreconditioner(pc, &now->reused));
   PetscCall(MGDevKeyGet(pc, &now->key));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether p holds the wanted preconditioner */
+/* Whether p holds the wanted preconditioner. One that is reused is as after the last set-up, also for another matrix. */
 PetscErrorCode MGDevPointSame(const MGDevPoint *p, const MGDevPoint *wanted, PetscBool *same)
 {
+  MGDevKey key = wanted->key;
+
   PetscFunctionBegin;
-  PetscCall(PetscMemcmp(&p->key, &wanted->key, sizeof p->key, same));
+  if (wanted->reused) {
+    key.matrix  = p->key.matrix;
+    key.state   = p->key.state;
+    key.pattern = p->key.pattern;
+  }
+  PetscCall(PetscMemcmp(&p->key, &key, sizeof key, same));
   if (p->kind != wanted->kind || p->block != wanted->block || p->variant != wanted->variant) *same = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,21 +112,47 @@ static PetscErrorCode PointReserve_MGDevice(MGDevPoint *p, const MGDevPoint *wan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies a diagonal from the result of the PC */
-static PetscErrorCode SendDiagonal(const MGDevPoint *p, PC pc, Vec ones, Vec result, SpmvExec *exec, SpmvStatus *sent)
+/* Whether M is the reciprocal of the matrix's diagonal, with its zeros replaced by 1 if *fix is set, as in
+   PCSetUp_Jacobi(). That looks for zeros on the host, so M is then made without PCApply(). */
+static PetscErrorCode IsReciprocal(const MGDevPoint *wanted, PC pc, PetscBool *is, PetscBool *fix)
+{
+  PetscBool   known, spd;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, is));
+  if (size > 1 || wanted->variant > 1 || wanted->reused) *is = PETSC_FALSE; /* > 1: another type, or absolute values */
+  if (!*is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
+  *fix = wanted->variant == 1 && !(known && spd) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies a diagonal from the result of the PC, or from the matrix */
+static PetscErrorCode SendDiagonal(const MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec ones, Vec result,
+                                   SpmvExec *exec, SpmvStatus *sent)
 {
   const PetscScalar *array;
   PetscMemType       memtype;
   SpmvSpace          space;
+  PetscBool          reciprocal = PETSC_FALSE, fix = PETSC_FALSE; /* gcc does not see that they are set */
 
   PetscFunctionBegin;
-  PetscCall(VecSet(ones, 1));
-  PetscCall(PCApply(pc, ones, result));
+  PetscCall(IsReciprocal(wanted, pc, &reciprocal, &fix));
+  if (reciprocal) PetscCall(MatGetDiagonal(pc->pmat, result));
+  else {
+    PetscCall(VecSet(ones, 1));
+    PetscCall(PCApply(pc, ones, result));
+  }
   PetscCall(VecGetArrayReadAndMemType(result, &array, &memtype));
   space = PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE;
   *sent = spmv_copy(p->values, SPMV_DEVICE, array, space, p->bytes, exec);
   PetscCall(VecRestoreArrayReadAndMemType(result, &array));
   if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
+  if (reciprocal && !*sent)
+    *sent = spmv_reciprocal(p->bytes / (int64_t)sizeof(PetscScalar), AIJFMT_SCALAR, fix, p->values, exec);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +189,7 @@ static PetscErrorCode PointFill_MGDevice(MGDevPoint *p, const MGDevPoint *wanted
   SpmvStatus sent = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  if (p->kind == SPMV_PC_DIAGONAL) PetscCall(SendDiagonal(p, pc, unit, result, exec, &sent));
+  if (p->kind == SPMV_PC_DIAGONAL) PetscCall(SendDiagonal(p, wanted, pc, unit, result, exec, &sent));
   else if (p->kind == SPMV_PC_BLOCKS) PetscCall(SendBlocks(p, pc, unit, result, exec, &sent));
   PetscCall(AIJFmtRefuse(exec, sent, why));
   p->variant = wanted->variant;

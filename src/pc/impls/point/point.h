@@ -21,6 +21,7 @@ typedef struct {
   void              *values;
   int64_t            bytes;
   PetscInt           variant; /* encodes the options of PCJACOBI */
+  PetscBool          reused;  /* if wanted: PCSetReusePreconditioner(), so a new matrix changes nothing */
   MGDevKey           key;
 } MGDevPoint;
 
