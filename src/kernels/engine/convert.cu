@@ -47,13 +47,6 @@ SpmvStatus enqueue(int64_t n, double factor, const void *from, void *to, SpmvExe
 }
 
 template <typename S>
-SpmvStatus enqueue_reciprocal(int64_t n, int fix, void *values, SpmvExec *exec)
-{
-  SPMV_LAUNCH(exec, spmv_reciprocals<S>, spmv_blocks(n, THREADS), THREADS, 0, n, fix, (S *)values);
-  return SPMV_SUCCESS;
-}
-
-template <typename S>
 SpmvStatus enqueue_largest(int64_t n, const void *values, unsigned long long *largest, SpmvExec *exec)
 {
   const int64_t wanted = spmv_blocks(n, THREADS);
@@ -76,8 +69,11 @@ extern "C" SpmvStatus spmv_convert(int64_t n, double factor, SpmvScalar from_typ
 
 extern "C" SpmvStatus spmv_reciprocal(int64_t n, SpmvScalar scalar, int fix, void *values, SpmvExec *exec)
 {
-  return scalar == SPMV_F32 ? enqueue_reciprocal<float>(n, fix, values, exec)
-                            : enqueue_reciprocal<double>(n, fix, values, exec);
+  const int64_t blocks = spmv_blocks(n, THREADS);
+
+  if (scalar == SPMV_F32) SPMV_LAUNCH(exec, spmv_reciprocals<float>, blocks, THREADS, 0, n, fix, (float *)values);
+  else SPMV_LAUNCH(exec, spmv_reciprocals<double>, blocks, THREADS, 0, n, fix, (double *)values);
+  return SPMV_SUCCESS;
 }
 
 extern "C" SpmvStatus spmv_largest(int64_t n, SpmvScalar scalar, const void *values, double *largest, SpmvExec *exec)

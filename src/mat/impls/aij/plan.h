@@ -143,6 +143,7 @@ PETSC_INTERN PetscErrorCode AIJFmtVectorBegin(AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorEnd(AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorSend(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorFetch(SpmvExec *, AIJFmtVector *);
+PETSC_INTERN PetscErrorCode AIJFmtVectorCopy(SpmvExec *, Vec, void *to, SpmvStatus *);
 PETSC_INTERN void           AIJFmtVectorFree(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVecIsOnDevice(Vec, PetscBool *);
 

@@ -166,6 +166,23 @@ PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Copies the entries of vec from where they are to device memory, in the order of the stream */
+PetscErrorCode AIJFmtVectorCopy(SpmvExec *exec, Vec vec, void *to, SpmvStatus *status)
+{
+  const PetscScalar *array;
+  PetscMemType       memtype;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(vec, &n));
+  PetscCall(VecGetArrayReadAndMemType(vec, &array, &memtype));
+  *status = spmv_copy(to, SPMV_DEVICE, array, PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE,
+                      n * (int64_t)sizeof *array, exec);
+  PetscCall(VecRestoreArrayReadAndMemType(vec, &array));
+  if (PetscMemTypeHost(memtype)) PetscCall(PetscLogCpuToGpu((PetscLogDouble)n * sizeof *array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- a solver places a vector once, sends it, encloses each run of the engine in Begin and End, and fetches the
    entries that the host needs. A vector on the device needs Begin and End only. ---- */
 

@@ -1,9 +1,7 @@
 /*
   aggdevice.h - private declarations of the GAMG type aggdevice
 
-    PCSetUp() of PCGAMG, before the first level:
-      createdefaultdata()  aggdevice_nearnull.c: agg's near-null space; may stay where it is
-    on each level:
+    PCSetUp() of PCGAMG, createdefaultdata() (aggdevice_nearnull.c: agg's near-null space) and then on each level:
       creategraph()     aggdevice_graph.c: agg's MatCreateGraph(); the graph stays on the GPU
       coarsen()         aggdevice_coarsen.c: aggregates by src/kernels/aggregate
       prolongator()     aggdevice_prolongator.c: P0 and the near-null space of the next level
@@ -82,7 +80,6 @@ PETSC_INTERN PetscErrorCode AggDevNearDefault(PC, Mat);
 PETSC_INTERN PetscErrorCode AggDevDataToHost(PC, PC_AggDevice *);
 PETSC_INTERN PetscErrorCode AggDevNearGet(PC, PC_AggDevice *, Mat, const void **near, void **copy, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AggDevNearLeave(PC, PC_AggDevice *, void **coarse, PetscInt columns, PetscInt n);
-PETSC_INTERN PetscErrorCode AggDevNearForget(PC_AggDevice *);
 
 /* aggdevice_prolongator.c */
 #if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH

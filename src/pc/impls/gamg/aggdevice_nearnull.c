@@ -3,9 +3,8 @@
   with a GPU it stays in the vectors of the matrix, and after the first level in device memory; gamg->data is then hollow:
   it has its sizes, but not its numbers. Who reads numbers, in PETSc 3.18 to 3.26, and what we do about it:
 
-    PCSetUp_GAMG()                      copies them to gamg->orig_data, unless it reuses interpolation: not hollow then
-    PCGAMGCreateLevel_GAMG()            moves them between processes, also between one and one with -pc_gamg_repartition:
-                                        not hollow then
+    PCSetUp_GAMG()                      copies them, unless it reuses interpolation: not hollow then
+    PCGAMGCreateLevel_GAMG()            moves them between processes, or with -pc_gamg_repartition: not hollow then
     PCGAMGProlongator_AGG()             AggDevProlongator() calls AggDevDataToHost() first
     PCGAMGKernelPreservingFilter_AGG()  from 3.26 on, called by PCGAMGOptProlongator_AGG(): SmoothByAgg() likewise
     P0 on the host                      AggDevNearGet() likewise
@@ -39,22 +38,15 @@ static PetscErrorCode SetHollow(PC_GAMG *gamg, PetscInt cell_rows, PetscInt colu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AggDevNearForget(PC_AggDevice *a)
-{
-  PetscFunctionBegin;
-  spmv_scratch_free(&a->near_exec, a->near_exec.space, a->near);
-  a->near = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called at the end of each set-up of a PCGAMG of any type */
-PetscErrorCode AIJFmtGamgSetUpEnd(PC pc)
+/* Frees the near-null space in device memory, also at the end of each set-up of a PCGAMG of any type */
+PetscErrorCode AIJFmtGamgForgetNear(PC pc)
 {
   PC_AggDevice *a;
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
-  if (a) PetscCall(AggDevNearForget(a));
+  if (a) spmv_scratch_free(&a->near_exec, a->near_exec.space, a->near);
+  if (a) a->near = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,22 +55,16 @@ PetscErrorCode AIJFmtGamgSetUpEnd(PC pc)
 /* The number of vectors by default: of the matrix, or one for each component of a block. 0: agg must find them. */
 static PetscErrorCode CountVectors(PC pc, Mat A, PetscInt *columns)
 {
-  const Vec   *vecs;
   PetscBool    constant;
-  PetscInt     count, rows, mine, fields = 0;
+  PetscInt     fields = 0;
   MatNullSpace space;
   DM           dm;
 
   PetscFunctionBegin;
   PetscCall(MatGetNearNullSpace(A, &space));
   if (space) {
-    PetscCall(MatGetLocalSize(A, &mine, NULL));
-    PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vecs));
-    *columns = count + (constant ? 1 : 0);
-    for (PetscInt i = 0; i < count; i++) {
-      PetscCall(VecGetLocalSize(vecs[i], &rows));
-      if (rows != mine) *columns = 0;
-    }
+    PetscCall(MatNullSpaceGetVecs(space, &constant, columns, NULL));
+    if (constant) ++*columns;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetDM(pc, &dm));
@@ -100,7 +86,7 @@ PetscErrorCode AggDevNearDefault(PC pc, Mat A)
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
-  PetscCall(AggDevNearForget(a));
+  PetscCall(AIJFmtGamgForgetNear(pc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(CountVectors(pc, A, &columns));
   gamg->data_cell_cols = columns; /* for AggDevWhyAgg() */
@@ -116,28 +102,13 @@ PetscErrorCode AggDevNearDefault(PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CopyVector(PC_AggDevice *a, Vec x, void *to, int64_t bytes, SpmvStatus *status)
-{
-  const PetscScalar *array;
-  PetscMemType       memtype;
-  SpmvSpace          space;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayReadAndMemType(x, &array, &memtype));
-  space   = PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE;
-  *status = spmv_copy(to, SPMV_DEVICE, array, space, bytes, &a->exec);
-  PetscCall(VecRestoreArrayReadAndMemType(x, &array));
-  if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Copies the vectors of a space to device memory, the constant one first as in PCSetData_AGG() */
 static PetscErrorCode CopyVectors(PC_AggDevice *a, Mat A, MatNullSpace space, char *to, SpmvStatus *status)
 {
   const int64_t bytes = A->rmap->n * (int64_t)sizeof(PetscScalar);
   const Vec    *vecs;
   PetscBool     constant;
-  PetscInt      count;
+  PetscInt      count, rows;
   Vec           ones;
 
   PetscFunctionBegin;
@@ -145,12 +116,17 @@ static PetscErrorCode CopyVectors(PC_AggDevice *a, Mat A, MatNullSpace space, ch
   if (constant) {
     PetscCall(MatCreateVecs(A, NULL, &ones));
     PetscCall(VecSet(ones, 1));
-    PetscCall(CopyVector(a, ones, to, bytes, status));
+    PetscCall(AIJFmtVectorCopy(&a->exec, ones, to, status));
     if (!*status) *status = spmv_stream_wait(&a->exec); /* the vector may be in page-locked memory */
     PetscCall(VecDestroy(&ones));
     to += bytes;
   }
-  for (PetscInt i = 0; i < count && !*status; i++) PetscCall(CopyVector(a, vecs[i], to + i * bytes, bytes, status));
+  for (PetscInt i = 0; i < count && !*status; i++) {
+    PetscCall(VecGetLocalSize(vecs[i], &rows));
+    PetscCheck(rows == A->rmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "a near-null vector of %" PetscInt_FMT " rows",
+               rows);
+    PetscCall(AIJFmtVectorCopy(&a->exec, vecs[i], to + i * bytes, status));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,13 +141,11 @@ static PetscErrorCode NearToHost(PC pc, PC_AggDevice *a)
 
   PetscFunctionBegin;
   status = spmv_copy(gamg->data, SPMV_HOST, a->near, a->near_exec.space, bytes, &a->near_exec);
-  if (a->near_exec.space == SPMV_DEVICE) {
-    if (!status) status = spmv_stream_wait(&a->near_exec);
-    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  }
+  if (!status && a->near_exec.space == SPMV_DEVICE) status = spmv_stream_wait(&a->near_exec);
+  if (a->near_exec.space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)pc), &a->near_exec, status);
   AIJFmtCallSpmv(&a->near_exec, status);
-  PetscCall(AggDevNearForget(a));
+  PetscCall(AIJFmtGamgForgetNear(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,44 +164,16 @@ PetscErrorCode AggDevDataToHost(PC pc, PC_AggDevice *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether spmv_tentative() makes the vectors of the finest level itself: those of components, or a constant */
-static PetscErrorCode IsPlain(const PC_GAMG *gamg, MatNullSpace space, PetscBool *plain)
-{
-  PetscInt count = 0;
-
-  PetscFunctionBegin;
-  if (space) PetscCall(MatNullSpaceGetVecs(space, NULL, &count, NULL));
-  *plain = !space || (count == 0 && gamg->data_cell_rows == 1) ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies the near-null space of A to the device: from the vectors of A, or (space is NULL) from gamg->data */
-static PetscErrorCode NearToDevice(PC pc, PC_AggDevice *a, Mat A, MatNullSpace space, void **copy, SpmvStatus *status)
-{
-  const PC_GAMG *gamg  = PetscPackGamg(pc);
-  const int64_t  bytes = gamg->data_sz * (int64_t)sizeof(PetscReal);
-
-  PetscFunctionBegin;
-  *status = spmv_alloc(&a->exec, SPMV_DEVICE, bytes, "near-null space", copy);
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  if (space) PetscCall(CopyVectors(a, A, space, (char *)*copy, status));
-  else {
-    *status = spmv_copy(*copy, SPMV_DEVICE, gamg->data, SPMV_HOST, bytes, &a->exec);
-    PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Gets the near-null space of A in the space of a->exec. *near: NULL for the vectors of components. *copy: NULL, or what
    the caller frees by spmv_scratch_free(). */
 PetscErrorCode AggDevNearGet(PC pc, PC_AggDevice *a, Mat A, const void **near, void **copy, SpmvStatus *status)
 {
-  static const PetscScalar nothing =
-      0; /* a process without rows passes no vectors: NULL would mean those of components */
+  static const PetscScalar nothing = 0; /* for a process without rows: NULL would mean the vectors of components */
 
   const PC_GAMG *gamg  = PetscPackGamg(pc);
+  const int64_t  bytes = gamg->data_sz * (int64_t)sizeof(PetscReal);
   MatNullSpace   space = NULL;
-  PetscBool      plain = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  PetscInt       count = 0;
 
   PetscFunctionBegin;
   *copy   = NULL;
@@ -240,11 +186,14 @@ PetscErrorCode AggDevNearGet(PC pc, PC_AggDevice *a, Mat A, const void **near, v
   *near = a->near;
   if (IsHollow(gamg)) {
     PetscCall(MatGetNearNullSpace(A, &space));
-    PetscCall(IsPlain(gamg, space, &plain));
-    if (a->near || plain) PetscFunctionReturn(PETSC_SUCCESS);
+    if (space) PetscCall(MatNullSpaceGetVecs(space, NULL, &count, NULL));
+    if (a->near || (count == 0 && gamg->data_cell_cols == gamg->data_cell_rows)) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(NearToDevice(pc, a, A, space, copy, status));
-  *near = *copy ? *copy : &nothing;
+  *status = spmv_alloc(&a->exec, SPMV_DEVICE, bytes, "near-null space", copy);
+  *near   = *copy ? *copy : &nothing;
+  if (*copy && space) PetscCall(CopyVectors(a, A, space, (char *)*copy, status));
+  else if (*copy) *status = spmv_copy(*copy, SPMV_DEVICE, gamg->data, SPMV_HOST, bytes, &a->exec);
+  if (*copy && !space) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,7 +206,7 @@ PetscErrorCode AggDevNearLeave(PC pc, PC_AggDevice *a, void **coarse, PetscInt c
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  PetscCall(AggDevNearForget(a));
+  PetscCall(AIJFmtGamgForgetNear(pc));
   PetscCall(SetHollow(gamg, columns, columns, n));
   a->near      = *coarse;
   a->near_exec = a->exec;

@@ -10,5 +10,5 @@ PETSC_INTERN void           AIJFmtGraphKeep(SpmvGraph **);
 PETSC_INTERN PetscErrorCode AIJFmtProlongatorSmooth(Mat S, Mat P0, PetscReal omega, Vec diagonal, PetscBool *device,
                                                     char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtGamgWatch(PC);
-PETSC_INTERN PetscErrorCode AIJFmtGamgSetUpEnd(PC);
+PETSC_INTERN PetscErrorCode AIJFmtGamgForgetNear(PC);
 PETSC_INTERN PetscErrorCode AIJFmtPCNamesRegister(void);

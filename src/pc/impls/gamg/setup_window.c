@@ -64,7 +64,7 @@ static PetscErrorCode PCSetUp_AIJFmt(PC pc)
   PetscCall(PetscPackIsGamg(pc, &is_gamg));
   if (is_gamg) AIJFmtCopiesBegin();
   error = ((PCStep *)row->operation)(pc);
-  if (is_gamg) PetscCall(AIJFmtGamgSetUpEnd(pc));
+  if (is_gamg) PetscCall(AIJFmtGamgForgetNear(pc));
   if (is_gamg) AIJFmtCopiesEnd();
   PetscCall(AIJFmtNameGuardEnd(pc->pmat, &guard));
   PetscCall(error);

@@ -232,10 +232,10 @@ static PetscErrorCode GetInverse(MGDevHierarchy h, PetscInt rows_before)
 /* x = the result of PETSc's solver for b. Both are on the device; the vectors of PETSc may be on the host. */
 static PetscErrorCode CoarseSolve(MGDevHierarchy h, const void *b, void *x, SpmvExec *exec)
 {
-  const int64_t      bytes = (int64_t)h->rows * (int64_t)sizeof(PetscScalar);
-  const PetscScalar *from;
-  PetscScalar       *to;
-  PetscMemType       memtype;
+  const int64_t bytes = (int64_t)h->rows * (int64_t)sizeof(PetscScalar);
+  PetscScalar  *to;
+  PetscMemType  memtype;
+  SpmvStatus    status;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayWriteAndMemType(h->b, &to, &memtype));
@@ -245,10 +245,8 @@ static PetscErrorCode CoarseSolve(MGDevHierarchy h, const void *b, void *x, Spmv
   PetscCall(VecSet(h->x, 0));
   PetscCall(KSPSolve(h->coarse, h->b, h->x));
   PetscCall(KSPCheckSolve(h->coarse, h->pc, h->x));
-  PetscCall(VecGetArrayReadAndMemType(h->x, &from, &memtype));
-  AIJFmtCallSpmv(exec,
-                 spmv_copy(x, SPMV_DEVICE, from, PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE, bytes, exec));
-  PetscCall(VecRestoreArrayReadAndMemType(h->x, &from));
+  PetscCall(AIJFmtVectorCopy(exec, h->x, x, &status));
+  AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

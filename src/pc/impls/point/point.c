@@ -112,47 +112,31 @@ static PetscErrorCode PointReserve_MGDevice(MGDevPoint *p, const MGDevPoint *wan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether M is the reciprocal of the matrix's diagonal, with its zeros replaced by 1 if *fix is set, as in
-   PCSetUp_Jacobi(). That looks for zeros on the host, so M is then made without PCApply(). */
-static PetscErrorCode IsReciprocal(const MGDevPoint *wanted, PC pc, PetscBool *is, PetscBool *fix)
+/* Makes a diagonal, by PCApply() or as PCSetUp_Jacobi() does for its default type: reciprocals, then 1 in place of 0 unless
+   the matrix is positive definite. PETSc looks for zeros on the host. */
+static PetscErrorCode SendDiagonal(const MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec ones, Vec result,
+                                   SpmvExec *exec, SpmvStatus *sent)
 {
-  PetscBool   known, spd;
+  PetscBool   jacobi = PETSC_FALSE, known = PETSC_FALSE, spd = PETSC_FALSE; /* gcc does not see that they are set */
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, is));
-  if (size > 1 || wanted->variant > 1 || wanted->reused) *is = PETSC_FALSE; /* > 1: another type, or absolute values */
-  if (!*is) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCSetUp(pc));
-  PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
-  *fix = wanted->variant == 1 && !(known && spd) ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies a diagonal from the result of the PC, or from the matrix */
-static PetscErrorCode SendDiagonal(const MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec ones, Vec result,
-                                   SpmvExec *exec, SpmvStatus *sent)
-{
-  const PetscScalar *array;
-  PetscMemType       memtype;
-  SpmvSpace          space;
-  PetscBool          reciprocal = PETSC_FALSE, fix = PETSC_FALSE; /* gcc does not see that they are set */
-
-  PetscFunctionBegin;
-  PetscCall(IsReciprocal(wanted, pc, &reciprocal, &fix));
-  if (reciprocal) PetscCall(MatGetDiagonal(pc->pmat, result));
-  else {
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &jacobi));
+  if (size > 1 || wanted->variant > 1 || wanted->reused)
+    jacobi = PETSC_FALSE; /* > 1: another type, or absolute values */
+  if (jacobi) {
+    PetscCall(PCSetUp(pc));
+    PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
+    PetscCall(MatGetDiagonal(pc->pmat, result));
+  } else {
     PetscCall(VecSet(ones, 1));
     PetscCall(PCApply(pc, ones, result));
   }
-  PetscCall(VecGetArrayReadAndMemType(result, &array, &memtype));
-  space = PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE;
-  *sent = spmv_copy(p->values, SPMV_DEVICE, array, space, p->bytes, exec);
-  PetscCall(VecRestoreArrayReadAndMemType(result, &array));
-  if (space == SPMV_HOST) PetscCall(PetscLogCpuToGpu((PetscLogDouble)p->bytes));
-  if (reciprocal && !*sent)
-    *sent = spmv_reciprocal(p->bytes / (int64_t)sizeof(PetscScalar), AIJFMT_SCALAR, fix, p->values, exec);
+  PetscCall(AIJFmtVectorCopy(exec, result, p->values, sent));
+  if (jacobi && !*sent)
+    *sent = spmv_reciprocal(p->bytes / (int64_t)sizeof(PetscScalar), AIJFMT_SCALAR,
+                            wanted->variant == 1 && !(known && spd), p->values, exec);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
