@@ -38,9 +38,9 @@ typedef struct {
   int repeats;
   /* Order of the first pass; later passes go by number, which packs aggregates of aggregates more tightly */
   SpmvAggregateOrder order;
-  /* NULL, or row pointers [vertices+1] of the edges to vertices of other processes: a vertex that has only such edges
-     then becomes an aggregate of its own. Aggregates never cross processes. */
-  const int32_t *beyond;
+  /* NULL, or row pointers [vertices+1], with the index type of the graph, of the edges to vertices of other processes: a
+     vertex that has only such edges then becomes an aggregate of its own. Aggregates never cross processes. */
+  const void *beyond;
 } SpmvAggregateOptions;
 
 /* Distance 1, once, in random order */
@@ -55,10 +55,10 @@ typedef struct {
    repeats, for a vertex whose aggregate has no neighbours. Numbers ascend with the vertex numbers of the roots. root
    (NULL or of shape [vertices]) gets the root of each aggregate in its first `count` entries.
 
-   The graph is square, with 32-bit indices and a symmetric pattern; edges from a vertex to itself are ignored. If the
-   pattern is not symmetric, some vertices may end up in no aggregate. The same graph gives the same aggregates on the
-   host and on every device. Errors: SPMV_ERR_ARGUMENT for invalid sizes and options, SPMV_ERR_UNSUPPORTED for 64-bit
-   indices, SPMV_ERR_MEMORY. */
+   The graph is square, with a symmetric pattern of fewer than 2^31 edges; edges from a vertex to itself are ignored. If
+   the pattern is not symmetric, some vertices may end up in no aggregate. The same graph gives the same aggregates on the
+   host and on every device. Indices of 64 bits are copied to 32 bits first. Errors: SPMV_ERR_ARGUMENT for invalid sizes
+   and options, SPMV_ERR_UNSUPPORTED for larger graphs, SPMV_ERR_MEMORY. */
 SPMV_API SpmvStatus spmv_aggregate(const SpmvPattern *graph, const SpmvAggregateOptions *, int32_t *aggregate,
                                    int32_t *root, SpmvAggregates *, SpmvExec *);
 

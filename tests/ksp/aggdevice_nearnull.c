@@ -297,12 +297,12 @@ static PetscErrorCode Copies(const Row *row)
 
 /* ---- refused memory ---- */
 
-/* The outcomes of set-ups in each of which another allocation fails: each `step`th */
-static PetscErrorCode Refuse(const Row *row, Mat A, PetscBool through_host, PetscInt step, Outcome *o, PetscInt *count)
+/* The outcomes of set-ups in each of which another allocation fails */
+static PetscErrorCode Refuse(const Row *row, Mat A, PetscBool through_host, Outcome *o, PetscInt *count)
 {
   PetscFunctionBeginUser;
   for (*count = 0; *count < OUTCOMES; ++*count) {
-    PetscCall(Run(row, A, through_host, step * *count, NULL, &o[*count]));
+    PetscCall(Run(row, A, through_host, *count, NULL, &o[*count]));
     if (!o[*count].failed) break; /* the last outcome is that without a failure */
   }
   PetscCheck(*count < OUTCOMES, PETSC_COMM_SELF, PETSC_ERR_PLIB, "more than %d allocations", OUTCOMES);
@@ -366,8 +366,8 @@ static PetscErrorCode Refused(const Row *row)
 
   PetscFunctionBeginUser;
   PetscCall(Problem(row, 4, &A));
-  PetscCall(Refuse(row, A, PETSC_TRUE, 2, host, &hosts)); /* these are enough */
-  PetscCall(Refuse(row, A, PETSC_FALSE, 1, stays, &all));
+  PetscCall(Refuse(row, A, PETSC_TRUE, host, &hosts));
+  PetscCall(Refuse(row, A, PETSC_FALSE, stays, &all));
   for (PetscInt i = 0; i < all; i++) {
     const PCGAMGAggDeviceInfo *info = &stays[i].info;
 

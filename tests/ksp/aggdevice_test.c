@@ -484,17 +484,6 @@ static PetscErrorCode Changes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LongIndices(void)
-{
-  Mat A;
-
-  PetscFunctionBeginUser;
-  PetscCall(Problem(25, 1, 1, &A));
-  PetscCall(CheckLeft("indices", A, "plain_", "indices of 64 bits"));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode LittleMemory(PetscInt host, PetscInt agg)
 {
   char text[200];
@@ -521,8 +510,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-expect_agg", &agg, &some_agg));
   expect_gpu = CGDevTestOnDevice();
   little     = some_host || some_agg ? PETSC_TRUE : PETSC_FALSE;
-  if (PetscDefined(USE_64BIT_INDICES)) PetscCall(LongIndices());
-  else if (little) PetscCall(LittleMemory(host, agg));
+  if (little) PetscCall(LittleMemory(host, agg));
   else {
     PetscCall(Matrices());
     PetscCall(NearNullSpace());

@@ -37,9 +37,9 @@ static SpmvStatus check_graph(const SpmvPattern *g, const SpmvAggregateOptions *
   if (g->rows != g->cols)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the graph to aggregate has %lld rows and %lld columns",
                      (long long)g->rows, (long long)g->cols);
-  if (g->index_type != SPMV_I32 || g->rows >= INT32_MAX || g->nnz > INT32_MAX)
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
-                     "the graph to aggregate has indices of 64 bits, or is too large for 32 bits");
+  if (g->rows >= INT32_MAX || g->nnz > INT32_MAX)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "the graph to aggregate has %lld vertices and %lld edges, at most %d",
+                     (long long)g->rows, (long long)g->nnz, INT32_MAX);
   if (g->rows > 0 && !aggregate)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "aggregates: the array for their numbers is missing");
   return spmv_check_space("aggregates", exec);
@@ -91,6 +91,47 @@ static SpmvStatus repeat(const SpmvPattern *graph, Repetition *r, int32_t *aggre
   return slots->join(graph->rows, aggregate, root, r->next, r->next_root, found, exec);
 }
 
+static SpmvStatus aggregate_all(const SpmvPattern *graph, const SpmvAggregateOptions *options, int32_t *aggregate,
+                                int32_t *root, SpmvAggregates *found, SpmvExec *exec)
+{
+  SpmvStatus status = slots_of(exec)->aggregate(graph, options, aggregate, root, found, exec);
+
+  for (int i = 1; i < options->repeats && !status && found->count > 0; i++) {
+    Repetition r = {0};
+
+    status = repeat(graph, &r, aggregate, root, found, exec);
+    spmv_object_destroy_on(&r.product, exec);
+    spmv_scratch_free(exec, exec->space, r.block);
+  }
+  return status;
+}
+
+/* Of a graph with indices of 64 bits, by a copy with 32 */
+static SpmvStatus aggregate_narrowed(const SpmvPattern *graph, const SpmvAggregateOptions *options, int32_t *aggregate,
+                                     int32_t *root, SpmvAggregates *found, SpmvExec *exec)
+{
+  const SpmvAggregateSlots *slots    = slots_of(exec);
+  const int64_t             pointers = graph->rows + 1;
+  const int64_t             bytes[]  = {4 * pointers, 4 * graph->nnz + 1, options->beyond ? 4 * pointers : 1};
+  SpmvAggregateOptions      with     = *options;
+  SpmvPattern               narrow   = *graph;
+  int32_t                  *row_ptr, *col, *beyond;
+  void *block, **const array[] = {(void **)&row_ptr, (void **)&col, (void **)&beyond};
+  SpmvStatus status;
+
+  SPMV_TRY(spmv_alloc_arrays(exec, exec->space, 3, bytes, "a graph with indices of 32 bits", array, &block));
+  narrow.index_type = SPMV_I32;
+  narrow.row_ptr    = row_ptr;
+  narrow.col        = col;
+  if (options->beyond) with.beyond = beyond;
+  status = slots->narrow(pointers, graph->row_ptr, row_ptr, exec);
+  if (!status) status = slots->narrow(graph->nnz, graph->col, col, exec);
+  if (!status && options->beyond) status = slots->narrow(pointers, options->beyond, beyond, exec);
+  if (!status) status = aggregate_all(&narrow, &with, aggregate, root, found, exec);
+  spmv_scratch_free(exec, exec->space, block);
+  return status;
+}
+
 SpmvStatus spmv_aggregate(const SpmvPattern *graph, const SpmvAggregateOptions *options, int32_t *aggregate,
                           int32_t *root, SpmvAggregates *found, SpmvExec *exec)
 {
@@ -99,14 +140,8 @@ SpmvStatus spmv_aggregate(const SpmvPattern *graph, const SpmvAggregateOptions *
   memset(found, 0, sizeof *found);
   exec->message[0] = '\0';
   SPMV_TRY(check_graph(graph, options, aggregate, exec));
-  status = slots_of(exec)->aggregate(graph, options, aggregate, root, found, exec);
-  for (int i = 1; i < options->repeats && !status && found->count > 0; i++) {
-    Repetition r = {0};
-
-    status = repeat(graph, &r, aggregate, root, found, exec);
-    spmv_object_destroy_on(&r.product, exec);
-    spmv_scratch_free(exec, exec->space, r.block);
-  }
+  status = (graph->index_type == SPMV_I32 ? aggregate_all : aggregate_narrowed)(graph, options, aggregate, root, found,
+                                                                                exec);
   if (status) memset(found, 0, sizeof *found);
   return status;
 }

@@ -31,6 +31,9 @@ SPMV_BOTH int spmv_vertex_has_edge(const int32_t *row_ptr, const int32_t *col, c
 
 /* The steps that host and device implement; spmv_aggregate() etc. have checked the arguments */
 typedef struct {
+  /* Copies n indices */
+  SpmvStatus (*narrow)(int64_t n, const int64_t *from, int32_t *to, SpmvExec *);
+  /* Of a graph with 32-bit indices */
   SpmvStatus (*aggregate)(const SpmvPattern *graph, const SpmvAggregateOptions *, int32_t *aggregate, int32_t *root,
                           SpmvAggregates *, SpmvExec *);
   /* aggregate[v] = next[aggregate[v]] for n vertices, and root[a] = root[next_root[a]] for the new aggregates a, which

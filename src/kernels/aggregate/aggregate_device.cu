@@ -108,6 +108,12 @@ __device__ inline void visit_around(const Graph &g, int32_t v, bool wants, const
     visit(k < end, k < end ? g.col[k] : v);
 }
 
+__global__ void spmv_aggregate_narrow(int64_t n, const int64_t *from, int32_t *to)
+{
+  const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (i < n) to[i] = (int32_t)from[i];
+}
+
 __global__ void spmv_aggregate_begin(Graph g)
 {
   const int64_t v = blockIdx.x * (int64_t)THREADS + threadIdx.x;
@@ -298,6 +304,12 @@ SpmvStatus find_roots(const Graph &g, int64_t *rounds, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+SpmvStatus narrow(int64_t n, const int64_t *from, int32_t *to, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_aggregate_narrow, spmv_blocks(n, THREADS), THREADS, 0, n, from, to);
+  return SPMV_SUCCESS;
+}
+
 /* Host memory that is freed at the end of its scope */
 class HostArray
 {
@@ -367,7 +379,7 @@ SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions
   g.n                         = (int32_t)n;
   g.row_ptr                   = (const int32_t *)graph->row_ptr;
   g.col                       = (const int32_t *)graph->col;
-  g.beyond                    = o->beyond;
+  g.beyond                    = (const int32_t *)o->beyond;
   g.distance                  = o->distance;
   g.order                     = o->order;
   g.mark                      = aggregate; /* written at the end only */
@@ -409,5 +421,5 @@ SpmvStatus join_device(int64_t n, int32_t *aggregate, int32_t *root, const int32
 }
 } // namespace
 
-extern "C" const SpmvAggregateSlots spmv_aggregate_device_slots = {aggregate_device, join_device, spmv_tentative_device,
-                                                                   spmv_smooth_device};
+extern "C" const SpmvAggregateSlots spmv_aggregate_device_slots = {narrow, aggregate_device, join_device,
+                                                                   spmv_tentative_device, spmv_smooth_device};

@@ -219,9 +219,9 @@ UNIT_TEST(aggregates_refuse_what_makes_no_sense)
   }
   Life l;
   open_life(&l, SPMV_HOST, "hub", SPMV_ORDER_RANDOM, 1);
-  l.pattern.index_type = SPMV_I64;
+  l.pattern.nnz = (int64_t)INT32_MAX + 1;
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, live(&l));
-  UNIT_CONTAINS("64 bits", l.exec.message);
+  UNIT_CONTAINS("2147483648 edges", l.exec.message);
   close_life(&l);
 }
 

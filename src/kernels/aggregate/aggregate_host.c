@@ -27,13 +27,22 @@ static void sort_by_digit(const Greedy *g, int shift, const int32_t *from, int32
   }
 }
 
+static SpmvStatus narrow(int64_t n, const int64_t *from, int32_t *to, SpmvExec *exec)
+{
+  (void)exec;
+  for (int64_t i = 0; i < n; i++) to[i] = (int32_t)from[i];
+  return SPMV_SUCCESS;
+}
+
 static void begin(Greedy *g, const SpmvAggregateOptions *o)
 {
+  const int32_t *beyond = o->beyond;
+
   for (int64_t v = 0; v < g->n; v++) {
     int64_t degree = g->row_ptr[v + 1] - g->row_ptr[v];
-    if (o->beyond) degree += o->beyond[v + 1] - o->beyond[v];
+    if (beyond) degree += beyond[v + 1] - beyond[v];
     g->rank[v]  = spmv_vertex_rank(v, o->order, degree);
-    g->owner[v] = spmv_vertex_has_edge(g->row_ptr, g->col, o->beyond, v) ? FREE : ALONE;
+    g->owner[v] = spmv_vertex_has_edge(g->row_ptr, g->col, beyond, v) ? FREE : ALONE;
   }
   sort_by_digit(g, 0, NULL, g->order);
   sort_by_digit(g, DIGIT, g->order, g->spare);
@@ -113,5 +122,8 @@ static SpmvStatus join_host(int64_t n, int32_t *aggregate, int32_t *root, const 
   return SPMV_SUCCESS;
 }
 
-const SpmvAggregateSlots spmv_aggregate_host_slots = {
-    .aggregate = aggregate_host, .join = join_host, .tentative = spmv_tentative_host, .smooth = spmv_smooth_host};
+const SpmvAggregateSlots spmv_aggregate_host_slots = {.narrow    = narrow,
+                                                      .aggregate = aggregate_host,
+                                                      .join      = join_host,
+                                                      .tentative = spmv_tentative_host,
+                                                      .smooth    = spmv_smooth_host};

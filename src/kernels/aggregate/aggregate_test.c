@@ -242,6 +242,54 @@ UNIT_TEST(vertices_at_the_rim_of_a_process_are_not_alone)
     }
 }
 
+static void *put_wide(SpmvSpace space, int64_t n, const int32_t *from)
+{
+  int64_t *wide = malloc((size_t)n * 8 + 8);
+
+  for (int64_t i = 0; i < n; i++) wide[i] = from[i];
+  void *there = test_put(space, wide, n * 8);
+  free(wide);
+  return there;
+}
+
+/* The same aggregates as with indices of 32 bits */
+UNIT_TEST(aggregates_of_graphs_with_indices_of_64_bits)
+{
+  for (int space = SPMV_HOST; space <= last_space(); space++)
+    for (int i = 0; i < test_graph_count(); i++) {
+      TestGraph            g      = test_graph(i);
+      const int64_t        n      = g.n;
+      SpmvPattern          p      = test_graph_pattern(&g);
+      SpmvAggregateOptions o      = options_of(1 + i % 2, 1 + i / 2 % 2, SPMV_ORDER_DEGREE);
+      int32_t             *beyond = calloc((size_t)n + 1, 4);
+      TestAggregates       got    = {.aggregate = malloc((size_t)n * 4 + 4), .root = malloc((size_t)n * 4 + 4)};
+      for (int32_t v = 0; v < n; v++) beyond[v + 1] = beyond[v] + (v % 3 == 0);
+      o.beyond                = i % 3 ? beyond : NULL;
+      TestAggregates expected = test_aggregates(&g, &o, SPMV_HOST, NULL);
+      void    *row_ptr = put_wide((SpmvSpace)space, n + 1, g.row_ptr), *col = put_wide((SpmvSpace)space, p.nnz, g.col);
+      void    *wide      = put_wide((SpmvSpace)space, n + 1, beyond);
+      void    *aggregate = test_put((SpmvSpace)space, NULL, n * 4), *root = test_put((SpmvSpace)space, NULL, n * 4);
+      SpmvExec exec;
+      spmv_exec_init(&exec, (SpmvSpace)space);
+      p.space      = (SpmvSpace)space;
+      p.index_type = SPMV_I64;
+      p.row_ptr    = row_ptr;
+      p.col        = col;
+      if (o.beyond) o.beyond = wide;
+      got.status = spmv_aggregate(&p, &o, aggregate, root, &got.found, &exec);
+      test_take((SpmvSpace)space, row_ptr, NULL, 0);
+      test_take((SpmvSpace)space, col, NULL, 0);
+      test_take((SpmvSpace)space, wide, NULL, 0);
+      test_take((SpmvSpace)space, aggregate, got.aggregate, n * 4);
+      test_take((SpmvSpace)space, root, got.root, got.found.count * 4);
+      check_same(&g, &expected, &got);
+      test_aggregates_free(&expected);
+      test_aggregates_free(&got);
+      test_graph_free(&g);
+      free(beyond);
+    }
+}
+
 /* With any pattern the call ends and stays within its arrays */
 UNIT_TEST(aggregates_of_a_graph_that_is_not_symmetric)
 {

@@ -9,10 +9,10 @@
 /* The graph of a process: edges between its own vertices, and row pointers of the edges to other processes, in the memory
    where the aggregates are made */
 typedef struct {
-  Mat            block[2]; /* the matrices that MatCreateGraph() has made, or NULL */
-  AIJFmtArrays   a[2];     /* their patterns */
-  SpmvPattern    here;
-  const int32_t *beyond;
+  Mat          block[2]; /* the matrices that MatCreateGraph() has made, or NULL */
+  AIJFmtArrays a[2];     /* their patterns */
+  SpmvPattern  here;
+  const void  *beyond;
 } Graph;
 
 /* Reasons for agg that are known before any work; the same on all processes */
@@ -32,7 +32,6 @@ PetscErrorCode AggDevWhyAgg(PC pc, const char **why)
   else if (AIJFmtGamgHem(gamg)) *why = "-pc_gamg_asm_hem_aggs takes the graph of agg";
   else if (set && !mis && !misk) *why = "-mat_coarsen_type is neither mis nor misk";
   else if (gamg->data_cell_cols > SPMV_NEAR_NULL_MAX) *why = "the near-null space has more than 32 vectors";
-  else if (PetscDefined(USE_64BIT_INDICES)) *why = "indices of 64 bits";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +106,7 @@ static PetscErrorCode GraphGet(PC_AggDevice *a, Mat G, Graph *g, SpmvStatus *sta
   for (int b = 0; b < 2 && g->block[b] && !*status; b++)
     PetscCall(AIJFmtArraysGet(g->block[b], AIJFMT_PATTERN, AIJFMT_READ, &a->exec, &g->a[b], status));
   g->here   = g->a[0].csr.pattern;
-  g->beyond = (const int32_t *)g->a[1].csr.pattern.row_ptr;
+  g->beyond = g->a[1].csr.pattern.row_ptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -131,8 +131,7 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
   cross process boundaries.
 
   Without a GPU the host makes the same aggregates. `PCGAMGAGG` coarsens with `-pc_gamg_asm_use_agg`,
-  `-pc_gamg_asm_hem_aggs`, a `-mat_coarsen_type` other than mis and misk, more than 32 near-null vectors, or 64-bit
-  indices; also a level of at least 1,000 vertices if more than 40% of its edges lead to other processes. `-ksp_view`
+  `-pc_gamg_asm_hem_aggs`, a `-mat_coarsen_type` other than mis and misk, or more than 32 near-null vectors; also a level of at least 1,000 vertices if more than 40% of its edges lead to other processes. `-ksp_view`
   and `PCGAMGAggDeviceGetInfo()` give the reason.
 
 .seealso: `PCGAMG`, `PCGAMGAGG`, `PCGAMGSetType()`, `PCGAMGAggDeviceGetInfo()`
