@@ -124,18 +124,6 @@ PetscErrorCode OpSetUp(void *run_)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode OpRenewSolver(void *run_)
-{
-  Run *run = run_;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&run->ksp));
-  PetscCall(VecDestroy(&run->b));
-  PetscCall(VecDestroy(&run->x));
-  PetscCall(OpMakeSolver(run));
-  PetscFunctionReturn(0);
-}
-
 PetscErrorCode OpSolve(void *run_)
 {
   Run *run = run_;
@@ -257,6 +245,16 @@ static PetscErrorCode MeasureLoops(const Problem *p, const Settings *s, Cell *ce
     loop->residual = loop->device_bytes = -1;
     PetscCall(MeasureLoop(p, s, cell, loop));
   }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode OpRenewSolver(void *run)
+{
+  PetscFunctionBeginUser;
+  PetscCall(OpDestroySolver(run));
+  PetscCall(OpDestroyB(run));
+  PetscCall(OpDestroyX(run));
+  PetscCall(OpMakeSolver(run));
   PetscFunctionReturn(0);
 }
 

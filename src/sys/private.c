@@ -388,7 +388,7 @@ PetscErrorCode PetscPackSeqAIJNonzeroRows(Mat A, PetscInt *rows)
 {
   PetscFunctionBegin;
   if (!seqaij_layout.tested) PetscCall(TestSeqAIJ());
-  *rows = seqaij_layout.fits ? ((SeqAIJ *)A->data)->nonzerorowcnt : -1;
+  *rows = seqaij_layout.fits ? ((SeqAIJ *)A->data)->nonzerorowcnt : A->rmap->n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

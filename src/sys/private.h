@@ -58,7 +58,7 @@ PETSC_INTERN PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr);
    3.25 on, where PETSc marks them when it needs them. *done is false, and the matrix as it was, if PETSc must assemble it:
    so many rows are empty that it lists the others. */
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJAssemble(Mat, PetscInt **diagonal, PetscBool *done);
-/* 3.18 to 3.26: the number of rows of a MATSEQAIJ that are not empty, as its assembly has counted them; -1 if unknown */
+/* 3.18 to 3.26: the number of rows of a MATSEQAIJ that are not empty, as its assembly has counted them; all if unknown */
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJNonzeroRows(Mat, PetscInt *);
 /* Copies the arrays that PETSc does not free to arrays of its own. From 3.22 on MatSetValues() frees the old arrays,
    whoever owns them, if a new nonzero has no room. */

@@ -11,11 +11,10 @@ enum { SPMV_MEDIUM_SUMS = 384, SPMV_MEDIUM_BLOCKS = 256, SPMV_WIDE_SUMS = 1024, 
 /* Rows of a block that a team computes: two teams share a block of 6 rows */
 SPMV_BOTH int spmv_team_rows(int block_rows) { return block_rows > 3 ? block_rows / 2 : block_rows; }
 
-/* The lanes of the calling thread's team, as a mask of its warp */
-template <int LANES>
-__device__ inline unsigned spmv_team_mask()
+/* The lanes of the calling thread's team, at most a warp, as a mask of its warp */
+__device__ inline unsigned spmv_team_mask(int lanes)
 {
-  return LANES == 32 ? 0xffffffffu : ((1u << LANES % 32) - 1) << threadIdx.x % 32 / LANES * LANES;
+  return lanes == 32 ? 0xffffffffu : ((1u << lanes) - 1) << threadIdx.x % 32 / lanes * lanes;
 }
 
 /* What a kernel needs for the values of a product */

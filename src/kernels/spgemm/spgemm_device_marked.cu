@@ -20,18 +20,17 @@ SPMV_BOTH int words_of(const SpmvSpgemmTeams &teams) { return (teams.narrow_cols
 
 /* ---- symbolic phase ---- */
 
-/* Marks of one left entry in a row of the result with the `count` columns from `first` on. `lanes` lanes share the right
-   row, and all of them get the words. */
+/* Marks of one left entry, whose right row is `from`, in a row of the result with `count` columns. `lanes` lanes share the
+   right row, and all of them get the words. */
 template <int WORDS>
 __device__ inline void find_marks(const SpmvSpgemmPattern &right, int from, int lanes, const int32_t *columns,
                                   int count, unsigned marks[WORDS])
 {
-  const int      lane = threadIdx.x % 32, end = right.row_ptr[from + 1];
-  const unsigned team = ((1u << lanes) - 1) << lane / lanes * lanes;
+  const int end = right.row_ptr[from + 1];
 
 #pragma unroll
   for (int w = 0; w < WORDS; w++) marks[w] = 0;
-  for (int j = right.row_ptr[from] + lane % lanes; j < end; j += lanes) {
+  for (int j = right.row_ptr[from] + threadIdx.x % lanes; j < end; j += lanes) {
     const int place = spmv_lower_bound(columns, 0, count, right.col[j]);
 #pragma unroll
     for (int w = 0; w < WORDS; w++)
@@ -39,7 +38,7 @@ __device__ inline void find_marks(const SpmvSpgemmPattern &right, int from, int 
   }
   for (int step = 1; step < lanes; step *= 2)
 #pragma unroll
-    for (int w = 0; w < WORDS; w++) marks[w] |= __shfl_xor_sync(team, marks[w], step);
+    for (int w = 0; w < WORDS; w++) marks[w] |= __shfl_xor_sync(spmv_team_mask(lanes), marks[w], step);
 }
 
 /* Writes the marks of the left entries in narrow rows, and replaces their columns by the begins of the right rows, which
@@ -151,9 +150,9 @@ __device__ inline void add_row(const SpmvSpgemmOperands<S> &m, const Row &row, u
   for (int k0 = row.begin; k0 < row.end; k0 += LANES) {
     const Entry mine = next;
     next             = load_left<Word<LANES>, WORDS>(m, k0 + LANES + lane, row.end);
-    __syncwarp(spmv_team_mask<LANES>());
+    __syncwarp(spmv_team_mask(LANES));
     entries[lane] = mine;
-    __syncwarp(spmv_team_mask<LANES>());
+    __syncwarp(spmv_team_mask(LANES));
 #pragma unroll 1 /* unrolled, it needs more registers than there are */
     for (int k = 0; k < LANES && k0 + k < row.end; k += AHEAD) {
       S        factor[AHEAD], value[AHEAD][COLS];

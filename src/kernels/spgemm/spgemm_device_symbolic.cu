@@ -55,7 +55,7 @@ template <int LANES>
 __device__ inline void wait_for_team()
 {
   if (LANES > 32) __syncthreads();
-  else __syncwarp(spmv_team_mask<LANES>());
+  else __syncwarp(spmv_team_mask(LANES));
 }
 
 template <int SLOTS>
@@ -190,7 +190,6 @@ __global__ void __launch_bounds__(THREADS) spmv_spgemm_bits(Multiplication m)
    for single entries; medium teams; no narrow teams; and none, with pieces for a thread block. */
 struct TeamSizes {
   int  narrow[KINDS], wide[KINDS];
-  int  splits; /* teams for the rows of a block */
   bool single;
 };
 
@@ -262,9 +261,9 @@ SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
 
 TeamSizes team_sizes(const Multiplication &m)
 {
-  const int rows = spmv_team_rows(m.left.block_rows), sums = rows * m.right.block_cols;
+  const int sums   = spmv_team_rows(m.left.block_rows) * m.right.block_cols;
   const int medium = min((int)SPMV_MEDIUM_BLOCKS, SPMV_MEDIUM_SUMS / sums);
-  TeamSizes sizes  = {{16, 32, 64, 96, 128, medium}, {}, m.left.block_rows / rows, sums * m.right.block_rows == 1};
+  TeamSizes sizes  = {{16, 32, 64, 96, 128, medium}, {}, sums * m.right.block_rows == 1};
 
   for (int &wide : sizes.wide) wide = min((int)SPMV_WIDE_BLOCKS, SPMV_WIDE_SUMS / sums);
   sizes.wide[IN_PARTS] = medium;
@@ -278,7 +277,8 @@ void choose_teams(const Multiplication &m, const Totals &totals, const TeamSizes
 {
   const unsigned long long rows = m.left.rows, blocks = totals.blocks;
   const bool               is_short = blocks <= rows * SHORT_ROW;
-  const bool is_long = m.left.nnz >= m.left.rows * LONG_LEFT && totals.wide[IN_PARTS] * sizes.splits <= PARTS_PIECES;
+  const int  splits  = m.left.block_rows / spmv_team_rows(m.left.block_rows); /* teams for a block's rows */
+  const bool is_long = m.left.nnz >= m.left.rows * LONG_LEFT && totals.wide[IN_PARTS] * splits <= PARTS_PIECES;
   int        size    = sizes.single ? 0 : (int)MARKS;
 
   while (size < MARKS && totals.wide[size] * WIDE_ROWS > rows) size++;

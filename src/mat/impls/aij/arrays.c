@@ -299,9 +299,7 @@ static PetscErrorCode ArraysDownload(Mat A, SpmvExec *exec, AIJFmtArrays *a, Spm
   PetscFunctionBegin;
   a->access = AIJFMT_WRITE;
   PetscCall(MatSeqAIJGetArrayWrite(A, &a->values));
-  *status = spmv_copy(a->values, SPMV_HOST, a->block, SPMV_DEVICE, bytes, exec);
-  if (!*status) *status = spmv_stream_wait(exec);
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(AIJFmtFetch(exec, a->block, SPMV_DEVICE, bytes, a->values, status));
   PetscCall(ArraysRestoreHost(A, a, *status ? PETSC_FALSE : PETSC_TRUE, a->block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,13 +5,13 @@
 PetscErrorCode AIJFmtLengthsFetch(SpmvExec *exec, const SpmvPattern *from, PetscInt **lengths)
 {
   const int64_t bytes = (from->rows + 1) * (int64_t)sizeof **lengths;
+  SpmvStatus    status;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)from->rows + 1, lengths));
-  AIJFmtCallSpmv(exec, spmv_copy(*lengths, SPMV_HOST, from->row_ptr, from->space, bytes, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(AIJFmtFetch(exec, from->row_ptr, from->space, bytes, *lengths, &status));
+  AIJFmtCallSpmv(exec, status);
   for (int64_t i = 0; i < from->rows; i++) (*lengths)[i] = (*lengths)[i + 1] - (*lengths)[i];
-  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -23,17 +23,17 @@ PetscErrorCode AIJFmtColumnsFetch(SpmvExec *exec, const SpmvPattern *from, Mat A
   PetscInt      none  = 0; /* a debugging build of PETSc refuses NULL */
   SpmvPattern   here  = {.nnz = 0};
   PetscInt     *col;
+  SpmvStatus    status;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtHostPatternGet(A, &here));
   col = bytes ? (PetscInt *)here.col : &none;
   PetscCheck(here.nnz == from->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%lld columns for a matrix of %lld nonzeros",
              (long long)from->nnz, (long long)here.nnz);
-  AIJFmtCallSpmv(exec, spmv_copy(col, SPMV_HOST, from->col, from->space, bytes, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(AIJFmtFetch(exec, from->col, from->space, bytes, col, &status));
+  AIJFmtCallSpmv(exec, status);
   PetscCall(MatSeqAIJSetColumnIndices(A, col)); /* copies each column onto itself, and tells PETSc that all are set */
   PetscCall(AIJFmtHostPatternRestore(A, &here));
-  if (from->space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -106,13 +106,12 @@ PetscErrorCode AIJFmtSharedKeep(Mat A, const Mat_AIJFmt *s, PetscObjectState sta
 /* Copies the positions of the diagonal entries to the host */
 static PetscErrorCode DiagonalFetch(const void *positions, PetscInt rows, PetscInt diagonal[], SpmvExec *exec)
 {
-  const int64_t bytes = rows * (int64_t)sizeof *diagonal;
+  SpmvStatus status;
 
   PetscFunctionBegin;
   if (!diagonal) PetscFunctionReturn(PETSC_SUCCESS);
-  AIJFmtCallSpmv(exec, spmv_copy(diagonal, SPMV_HOST, positions, SPMV_DEVICE, bytes, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(AIJFmtFetch(exec, positions, SPMV_DEVICE, rows * (int64_t)sizeof *diagonal, diagonal, &status));
+  AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,13 +246,13 @@ static PetscErrorCode SharedGive(Mat A, const SpmvPattern *from, PetscScalar *va
                                  PetscBool *made)
 {
   const int64_t bytes = (from->rows + 1) * (int64_t)sizeof(PetscInt);
+  SpmvStatus    status;
 
   PetscFunctionBegin;
   PetscCall(PetscPackSeqAIJGive(A, (PetscInt)from->nnz, (PetscInt *)shared->block, values, &shared->row_ptr, made));
   if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
-  AIJFmtCallSpmv(exec, spmv_copy(shared->row_ptr, SPMV_HOST, from->row_ptr, SPMV_DEVICE, bytes, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(AIJFmtFetch(exec, from->row_ptr, SPMV_DEVICE, bytes, shared->row_ptr, &status));
+  AIJFmtCallSpmv(exec, status);
   PetscCall(PetscPackSeqAIJRows(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

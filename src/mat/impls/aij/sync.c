@@ -182,7 +182,6 @@ static PetscErrorCode PlanUpdate_AIJFmt(Mat A, Mat_AIJFmt *s, Vec x, const AIJFm
     PetscCall(AIJFmtStateForget(s));
     s->cache.key = *now; /* the functions called below read it */
     PetscCall(PetscPackSeqAIJNonzeroRows(A, &s->nonzero_rows));
-    if (s->nonzero_rows < 0) s->nonzero_rows = A->rmap->n;
     if (A->structure_only)
       PetscCall(AIJFmtExplain(A, s, AIJFMT_WHY_PARENT, "the matrix has a structure but no values"));
     else PetscCall(PlanConvert_AIJFmt(A, s, x, now));

@@ -1,5 +1,5 @@
 /*
-  vectors.c - the entries of vectors in the memory of a plan.
+  vectors.c - the entries of vectors in the memory of a plan, and the copy of any array to the host.
 
   A plan on the host takes the array of VecGetArray(). A plan on the GPU takes device pointers as they are; entries on
   the host are copied back and forth. Each product gets its vectors and restores them; the copies go through page-locked
@@ -55,6 +55,18 @@ static PetscErrorCode CopyToDevice(SpmvExec *exec, AIJFmtVector *v, const PetscS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Copies an array to the host, and waits for it if it was on the device */
+PetscErrorCode AIJFmtFetch(SpmvExec *exec, const void *from, SpmvSpace space, int64_t bytes, void *to,
+                           SpmvStatus *status)
+{
+  PetscFunctionBegin;
+  *status = spmv_copy(to, SPMV_HOST, from, space, bytes, exec);
+  if (space == SPMV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*status) *status = spmv_stream_wait(exec);
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies the entries to the host and waits for the stream */
 static PetscErrorCode CopyToHost(SpmvExec *exec, AIJFmtVector *v, PetscScalar array[], SpmvStatus *status)
 {
@@ -62,10 +74,8 @@ static PetscErrorCode CopyToHost(SpmvExec *exec, AIJFmtVector *v, PetscScalar ar
   void        *to    = v->pinned ? v->pinned : array;
 
   PetscFunctionBegin;
-  *status = spmv_copy(to, SPMV_HOST, v->device, SPMV_DEVICE, (int64_t)bytes, exec);
-  if (!*status) *status = spmv_stream_wait(exec);
+  PetscCall(AIJFmtFetch(exec, v->device, SPMV_DEVICE, (int64_t)bytes, to, status));
   if (!*status && v->pinned) PetscCall(PetscMemcpy(array, v->pinned, bytes));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

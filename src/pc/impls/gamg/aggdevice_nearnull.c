@@ -140,9 +140,7 @@ static PetscErrorCode NearToHost(PC pc, PC_AggDevice *a)
   SpmvStatus    status;
 
   PetscFunctionBegin;
-  status = spmv_copy(gamg->data, SPMV_HOST, a->near, a->near_exec.space, bytes, &a->near_exec);
-  if (!status && a->near_exec.space == SPMV_DEVICE) status = spmv_stream_wait(&a->near_exec);
-  if (a->near_exec.space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(AIJFmtFetch(&a->near_exec, a->near, a->near_exec.space, bytes, gamg->data, &status));
   status = PetscPackAgreeStatus(PetscObjectComm((PetscObject)pc), &a->near_exec, status);
   AIJFmtCallSpmv(&a->near_exec, status);
   PetscCall(AIJFmtGamgForgetNear(pc));

@@ -108,9 +108,7 @@ static PetscErrorCode Fetch(PC_AggDevice *a, MPI_Comm comm, Tentative *p)
   p->host = p->block;
   if (a->exec.space == SPMV_DEVICE) {
     PetscCall(PetscMalloc(bytes, &p->host));
-    status = spmv_copy(p->host, SPMV_HOST, p->block, SPMV_DEVICE, bytes, &a->exec);
-    if (!status) status = spmv_stream_wait(&a->exec);
-    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+    PetscCall(AIJFmtFetch(&a->exec, p->block, SPMV_DEVICE, bytes, p->host, &status));
   }
   status = PetscPackAgreeStatus(comm, &a->exec, status);
   AIJFmtCallSpmv(&a->exec, status);

@@ -108,11 +108,9 @@ static PetscErrorCode FillValues(Mat block, const SpmvCsr *g, SpmvExec *exec)
 
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetArrayWrite(block, &values));
-  status = spmv_copy(values, SPMV_HOST, g->values, g->values_space, bytes, exec);
-  if (!status) status = spmv_stream_wait(exec);
+  PetscCall(AIJFmtFetch(exec, g->values, g->values_space, bytes, values, &status));
   PetscCall(MatSeqAIJRestoreArrayWrite(block, &values));
   AIJFmtCallSpmv(exec, status);
-  if (g->values_space == SPMV_DEVICE) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
