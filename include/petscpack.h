@@ -91,7 +91,6 @@ typedef struct {
 typedef struct {
   PetscInt    levels_device, levels_host; /* aggregated by petscpack, on the GPU or on the host */
   PetscInt    prolongators_device;        /* of these levels: prolongator smoothed on the GPU */
-  PetscInt    prolongators_blocks;        /* of several processes: smoothed in place, on the GPU or the host */
   PetscInt    prolongators_agg;           /* smoothed by agg */
   PetscInt    levels_agg;                 /* aggregated by PETSc's agg */
   const char *reason; /* why agg served the last level or prolongator; "" if none. The PC owns the text. */

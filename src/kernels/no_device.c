@@ -36,6 +36,11 @@ SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *e
 
 SpmvStatus spmv_csr_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec) { return no_device(exec); }
 
+SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, const SpmvCsr *to, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 SpmvStatus spmv_csr_mark_diagonal(const SpmvPattern *pattern, void *positions, SpmvExec *exec)
 {
   return no_device(exec);

@@ -2,7 +2,7 @@
   aggdevice_blocks.c - the prolongator of aggdevice for matrices whose processes share edges: it must be
   P0 - alpha D^-1 A P0 for some alpha, as PETSc's functions compute it from the unsmoothed P0
 
-    aggdevice_blocks [-type aij] [-expect_gpu]: the products run on the GPU
+    aggdevice_blocks [-type aijrbp] -mat_aijfmt_device gpu, on 2 processes or more
 */
 static const char help[] = "Checks the smoothing of prolongators on several processes.\n";
 
@@ -73,23 +73,21 @@ static PetscErrorCode Compare(Mat A, Mat P0, Mat P)
 }
 
 /* Number of product patterns that the GPU made with blocks of A, over all processes */
-static PetscErrorCode Patterns(Mat A, PetscBool counted, PetscInt *patterns)
+static PetscErrorCode Patterns(Mat A, PetscInt *patterns)
 {
   MatAIJFmtInfo info;
 
   PetscFunctionBeginUser;
-  *patterns = 0;
-  if (!counted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAIJFmtGetInfo(A, &info));
   *patterns = (PetscInt)info.patterns;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Smoothing(Mat A, PetscBool expect_gpu)
+static PetscErrorCode Smoothing(Mat A)
 {
   PCGAMGAggDeviceInfo plain, once, twice;
   PetscMPIInt         processes;
-  PetscInt            before, after;
+  PetscInt            before = 0, after = 0;
   Mat                 P0, P;
 
   PetscFunctionBeginUser;
@@ -97,34 +95,33 @@ static PetscErrorCode Smoothing(Mat A, PetscBool expect_gpu)
   PetscCall(Finest(A, 2, &twice, &P));
   PetscCall(MatDestroy(&P));
   PetscCall(Finest(A, 0, &plain, &P0));
-  PetscCall(Patterns(A, expect_gpu, &before));
+  PetscCall(Patterns(A, &before));
   PetscCall(Finest(A, 1, &once, &P));
-  PetscCall(Patterns(A, expect_gpu, &after));
+  PetscCall(Patterns(A, &after));
   PetscCall(Compare(A, P0, P));
-  PetscCall(CGDevTestCheck((once.prolongators_blocks > 0) == (processes > 1) && once.levels_agg == 0, "smoothing",
-                           "not by blocks"));
-  PetscCall(CGDevTestCheck(plain.prolongators_blocks == 0 && twice.prolongators_blocks == 0, "smoothing",
-                           "by blocks, where agg must do it"));
-  if (expect_gpu) /* A P0 and P^T A P */
-    PetscCall(CGDevTestCheck(after - before >= 2 * processes, "smoothing", "not multiplied on the GPU"));
+  PetscCall(CGDevTestCheck(once.prolongators_device == once.levels_device && once.prolongators_agg == 0 &&
+                               once.levels_device > 0 && once.levels_agg == 0,
+                           "smoothing", "not on the device"));
+  PetscCall(CGDevTestCheck(plain.prolongators_device == 0 && twice.prolongators_device == 0, "smoothing",
+                           "on the device, where agg must do it"));
+  /* P^T A P */
+  PetscCall(CGDevTestCheck(after - before >= processes, "smoothing", "the coarse matrix is not of the GPU"));
   PetscCall(TestDestroyMats(&P, &P0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  char      type[64] = MATAIJ;
-  PetscBool expect_gpu;
-  Mat       A;
+  char type[64] = MATAIJRBP;
+  Mat  A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-expect_gpu", &expect_gpu));
   for (int i = 1; i < CGDEV_MATRICES - 1; i++) {
     PetscCall(CGDevTestMatrix(i, type, &A));
-    PetscCall(Smoothing(A, expect_gpu));
+    PetscCall(Smoothing(A));
     PetscCall(MatDestroy(&A));
   }
   return CGDevTestEnd();

@@ -377,8 +377,7 @@ static PetscErrorCode Smoothing(void)
   PetscCall(CGDevTestCheck(ours.info.prolongators_device + ours.info.prolongators_agg ==
                                ours.info.levels_device + ours.info.levels_host + ours.info.levels_agg,
                            "prolongators that are not counted", ours.reason));
-  PetscCall(CGDevTestCheck(ours.info.estimates_device + ours.info.estimates_petsc ==
-                               (size == 1 ? ours.info.prolongators_device : ours.info.prolongators_blocks),
+  PetscCall(CGDevTestCheck(ours.info.estimates_device + ours.info.estimates_petsc == ours.info.prolongators_device,
                            "estimates that are not counted", ours.reason));
   PetscCall(VecDestroy(&ours.x));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, "a_", NULL, &ours));

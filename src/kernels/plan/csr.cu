@@ -1,4 +1,5 @@
-/* csr.cu - CSR matrices in device memory: finds, reads and shifts the diagonal, and converts a plan back to CSR. */
+/* csr.cu - CSR matrices in device memory: finds, reads and shifts the diagonal, puts two matrices side by side, and
+   converts a plan back to CSR. */
 #include "plan.h"
 #include "device/arena.cuh"
 #include "device/search.cuh"
@@ -83,6 +84,55 @@ template <typename I, typename S>
 SpmvStatus set_diagonal(const SpmvPattern *p, const void *diagonal, bool inserts, void *values, SpmvExec *exec)
 {
   return change_diagonal<I, S>(p, {(const S *)diagonal, S(0), inserts}, values, exec);
+}
+
+/* Lanes that copy a row; rows of prolongators are short */
+enum { BESIDE = 8 };
+
+template <typename I, typename S>
+struct Side {
+  const I *row_ptr, *col;
+  const S *values;
+};
+
+/* Copies row i of a matrix to the entries from `begin` on, with columns from `first` on; row_ptr NULL: values only */
+template <typename I, typename S>
+__device__ inline void copy_row(const Side<I, S> &from, int64_t i, I begin, I first, const Side<I, S> &to, int lane)
+{
+  const I row = from.row_ptr[i];
+
+  for (I k = lane; k < from.row_ptr[i + 1] - row; k += BESIDE) {
+    if (to.row_ptr) ((I *)to.col)[begin + k] = first + from.col[row + k];
+    if (to.values) ((S *)to.values)[begin + k] = from.values[row + k];
+  }
+}
+
+template <typename I, typename S>
+__global__ void spmv_put_beside(Side<I, S> left, Side<I, S> right, int64_t rows, I left_cols, Side<I, S> to)
+{
+  const int64_t i    = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / BESIDE;
+  const int     lane = threadIdx.x % BESIDE;
+
+  if (i <= rows && lane == 0 && to.row_ptr) ((I *)to.row_ptr)[i] = left.row_ptr[i] + right.row_ptr[i];
+  if (i >= rows) return;
+  copy_row(left, i, left.row_ptr[i] + right.row_ptr[i], I(0), to, lane);
+  copy_row(right, i, left.row_ptr[i + 1] + right.row_ptr[i], left_cols, to, lane);
+}
+
+template <typename I, typename S>
+Side<I, S> side_of(const SpmvCsr *m)
+{
+  return {(const I *)m->pattern.row_ptr, (const I *)m->pattern.col, (const S *)m->values};
+}
+
+template <typename I, typename S>
+SpmvStatus put_beside(const SpmvCsr *left, const SpmvCsr *right, const SpmvCsr *to, SpmvExec *exec)
+{
+  const int64_t rows = left->pattern.rows;
+
+  SPMV_LAUNCH(exec, (spmv_put_beside<I, S>), spmv_blocks((rows + 1) * BESIDE, THREADS), THREADS, 0,
+              (side_of<I, S>(left)), (side_of<I, S>(right)), rows, (I)left->pattern.cols, (side_of<I, S>(to)));
+  return SPMV_SUCCESS;
 }
 
 SpmvStatus check_on_device(const SpmvPattern *p, SpmvSpace values_space, SpmvExec *exec)
@@ -170,4 +220,15 @@ extern "C" SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, 
   SPMV_TRY(check_target(plan, to, exec));
   SPMV_TRY(write_csr(plan, to, &scratch.arena, exec));
   return spmv_stream_wait(exec); /* the scratch memory is freed */
+}
+
+extern "C" SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, const SpmvCsr *to, SpmvExec *exec)
+{
+  const SpmvCsr *const all[] = {left, right, to};
+
+  for (const SpmvCsr *m : all) SPMV_TRY(check_on_device(&m->pattern, m->values ? m->values_space : SPMV_DEVICE, exec));
+  if (left->pattern.rows != right->pattern.rows || left->pattern.index_type != right->pattern.index_type)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%lld and %lld rows, or other index types, cannot lie side by side",
+                     (long long)left->pattern.rows, (long long)right->pattern.rows);
+  return SPMV_BY_TYPES(put_beside, left->pattern.index_type, to->scalar_type, left, right, to, exec);
 }

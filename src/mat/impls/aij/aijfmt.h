@@ -345,6 +345,7 @@ PETSC_INTERN PetscErrorCode AIJFmtMAIJRegister(void);
 /* arrays.c, from_device.c */
 PETSC_INTERN PetscErrorCode AIJFmtAssembleBlocks(Mat);
 PETSC_INTERN PetscErrorCode AIJFmtPatternFromDevice(Mat, const SpmvPattern *, PetscBool with_values, SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksFromDevice(Mat, const SpmvPattern block[2], PetscBool with_values, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtArraysForPlan(Mat, Mat_AIJFmt *, const AIJFmtKey *, PetscBool pattern,
                                                 AIJFmtArrays *);
 PETSC_INTERN PetscBool      AIJFmtParentHasCsr(Mat, const Mat_AIJFmt *);

@@ -52,46 +52,42 @@ static PetscErrorCode PatternToHost(Mat A, Mat_AIJFmt *s, const SpmvPattern *fro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies a pattern on the device into a new sequential matrix whose type and sizes are set, and assembles it; its
-   values are set later. with_values: over the CUDA parent, too, there is memory for them that the host shares */
-PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec)
+/* Gives a sequential matrix a pattern on the device. fresh: it has no inodes of another pattern. The caller assembles it,
+   and calls PatternDone(). */
+static PetscErrorCode PatternGive(Mat A, const SpmvPattern *from, PetscBool with_values, PetscBool fresh,
+                                  SpmvExec *exec)
 {
-  const PetscBool fresh = A->preallocated ? PETSC_FALSE : PETSC_TRUE; /* without inodes of another pattern */
-  PetscBool       shared;
-  Mat_AIJFmt     *s;
+  PetscBool   shared;
+  Mat_AIJFmt *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(AIJFmtSharedMake(A, s, from, with_values, exec, &shared));
   if (!shared) PetscCall(PatternToHost(A, s, from, exec));
   else if (fresh) PetscCall(AIJFmtSharedAssemble(A, s, from, exec));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  if (shared) PetscCall(AIJFmtSharedKeep(A, s, A->nonzerostate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PatternDone(Mat A)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtSharedKeep(A, s, A->nonzerostate));
   PetscCall(AIJFmtPatternIsRight(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same with values. They stay on the device if A has a CSR there; otherwise they are copied to the host. */
-PetscErrorCode AIJFmtFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
+/* Copies a pattern on the device into a new sequential matrix whose type and sizes are set, and assembles it; its
+   values are set later. with_values: over the CUDA parent, too, there is memory for them that the host shares */
+PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec)
 {
-  const int64_t bytes = from->pattern.nnz * (int64_t)sizeof(PetscScalar);
-  AIJFmtArrays  to    = {.stays = PETSC_FALSE};
-  SpmvExec      of_to = *exec;
-  Mat_AIJFmt   *s;
-  SpmvStatus    status;
-
   PetscFunctionBegin;
-  PetscCall(AIJFmtPatternFromDevice(A, &from->pattern, PETSC_TRUE, exec));
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtNewValuesDecide(A, s, "a matrix made on the GPU", &to.stays));
-  of_to.space = to.stays ? SPMV_DEVICE : SPMV_HOST;
-  PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_WRITE, &of_to, &to, &status));
-  if (!status) status = spmv_copy(to.values, of_to.space, from->values, from->values_space, bytes, exec);
-  if (!status && !to.stays) status = spmv_stream_wait(exec);
-  if (!to.stays) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  PetscCall(AIJFmtArraysRestore(A, &of_to, &to, &status));
-  AIJFmtCallSpmv(&of_to, status);
+  PetscCall(PatternGive(A, from, with_values, A->preallocated ? PETSC_FALSE : PETSC_TRUE, exec));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PatternDone(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,5 +103,81 @@ PetscErrorCode AIJFmtAssembleBlocks(Mat A)
   if (!error) error = MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
   A->nooffprocentries = no_off_process;
   PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for a parallel matrix. The second block has the columns of the whole matrix, as PETSc expects before an
+   assembly; PETSc renumbers them on the host, and makes the scatter. The assembly is not counted in num_ass, so that
+   properties that the user has set, such as symmetry, hold as with aij. Collective. */
+PetscErrorCode AIJFmtBlocksFromDevice(Mat A, const SpmvPattern from[2], PetscBool with_values, SpmvExec *exec)
+{
+  const PetscBool fresh      = A->preallocated ? PETSC_FALSE : PETSC_TRUE;
+  const PetscInt  assemblies = A->num_ass;
+  PetscInt       *lengths;
+  PetscErrorCode  error;
+  Mat             blocks[2];
+  Mat_AIJFmt     *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateRequire(A, "a matrix made on the GPU", &s));
+  PetscCall(AIJFmtLengthsFetch(exec, &from[1], &lengths));
+  PetscCall(MatMPIAIJSetPreallocation(A, 0, NULL, 0, lengths));
+  PetscCall(PetscFree(lengths));
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  if (!AIJFmtKeepsName(s)) PetscCall(AIJFmtInstall(blocks[0], s->row, PETSC_FALSE, s));
+  PetscCall(PatternGive(blocks[0], &from[0], with_values, fresh, exec));
+  PetscCall(AIJFmtColumnsFetch(exec, &from[1], blocks[1]));
+  A->num_ass = 0;
+  error      = AIJFmtAssembleBlocks(A);
+  A->num_ass = assemblies;
+  PetscCall(error);
+  PetscCall(AIJFmtBlocksGet(A, blocks)); /* the assembly may have replaced the second */
+  for (int b = 0; b < 2; b++) PetscCall(PatternDone(blocks[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the values to a sequential matrix with that pattern. They stay on the device if it has a CSR or shared arrays
+   there; otherwise they are copied to the host. */
+static PetscErrorCode ValuesFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
+{
+  const int64_t bytes = from->pattern.nnz * (int64_t)sizeof(PetscScalar);
+  AIJFmtArrays  to    = {.stays = PETSC_FALSE};
+  SpmvExec      of_to = *exec;
+  Mat_AIJFmt   *s;
+  SpmvStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtNewValuesDecide(A, s, "a matrix made on the GPU", &to.stays));
+  of_to.space = to.stays ? SPMV_DEVICE : SPMV_HOST;
+  PetscCall(AIJFmtArraysGet(A, AIJFMT_VALUES, AIJFMT_WRITE, &of_to, &to, &status));
+  if (!status) status = spmv_copy(to.values, of_to.space, from->values, from->values_space, bytes, exec);
+  if (!status && !to.stays) status = spmv_stream_wait(exec);
+  if (!to.stays) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(AIJFmtArraysRestore(A, &of_to, &to, &status));
+  AIJFmtCallSpmv(&of_to, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same with values */
+PetscErrorCode AIJFmtFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
+{
+  PetscFunctionBegin;
+  PetscCall(AIJFmtPatternFromDevice(A, &from->pattern, PETSC_TRUE, exec));
+  PetscCall(ValuesFromDevice(A, from, exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for a parallel matrix, as AIJFmtBlocksFromDevice(). Collective. */
+PetscErrorCode AIJFmtParallelFromDevice(Mat A, const SpmvCsr block[2], SpmvExec *exec)
+{
+  const SpmvPattern pattern[] = {block[0].pattern, block[1].pattern};
+  Mat               blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksFromDevice(A, pattern, PETSC_TRUE, exec));
+  PetscCall(AIJFmtBlocksGet(A, blocks));
+  for (int b = 0; b < 2; b++) PetscCall(ValuesFromDevice(blocks[b], &block[b], exec));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

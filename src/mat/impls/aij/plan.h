@@ -80,11 +80,28 @@ typedef struct {
   void              *block;
 } AIJFmtArrays;
 
+/* A CSR in device memory, of PETSc's types */
+static inline SpmvCsr AIJFmtCsrOnDevice(int64_t rows, int64_t cols, int64_t nnz, const void *row_ptr, const void *col,
+                                        const void *values)
+{
+  return (SpmvCsr){.pattern      = {.rows       = rows,
+                                    .cols       = cols,
+                                    .nnz        = nnz,
+                                    .index_type = AIJFMT_INDEX,
+                                    .space      = SPMV_DEVICE,
+                                    .row_ptr    = row_ptr,
+                                    .col        = col},
+                   .scalar_type  = AIJFMT_SCALAR,
+                   .values_space = SPMV_DEVICE,
+                   .values       = values};
+}
+
 /* arrays.c, from_device.c */
 PETSC_INTERN PetscErrorCode AIJFmtArraysGet(Mat, unsigned parts, AIJFmtAccess, SpmvExec *, AIJFmtArrays *,
                                             SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtArraysRestore(Mat, SpmvExec *, AIJFmtArrays *, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
+PETSC_INTERN PetscErrorCode AIJFmtParallelFromDevice(Mat, const SpmvCsr block[2], SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);
 PETSC_INTERN PetscErrorCode AIJFmtColumnsFetch(SpmvExec *, const SpmvPattern *, Mat);
 

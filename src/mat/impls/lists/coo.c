@@ -249,7 +249,7 @@ PetscErrorCode AIJFmtCooReady(Mat block, PetscBool zeroes)
   PetscFunctionBegin;
   AIJFmtParentCsrStale(block);
   PetscCall(AIJFmtStateGet(block, &s));
-  if (s) PetscCall(AIJFmtDeviceCsrDecide(block, s, "MatSetPreallocationCOO()", AIJFMT_WANTS, &to.stays));
+  if (s) PetscCall(AIJFmtNewValuesDecide(block, s, "MatSetPreallocationCOO()", &to.stays));
   if (to.stays) {
     PetscCall(AIJFmtArraysGet(block, AIJFMT_VALUES, AIJFMT_WRITE, &s->exec, &to, &status));
     PetscCall(AIJFmtArraysRestore(block, &s->exec, &to, &status));

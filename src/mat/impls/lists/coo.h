@@ -47,8 +47,6 @@ PETSC_INTERN PetscErrorCode AIJFmtCooValues(Mat, const PetscScalar[], SpmvSpace,
 
 /* coo_parallel.c */
 PETSC_INTERN PetscErrorCode MatSetOption_MPIAIJFmt(Mat, MatOption, PetscBool);
-PETSC_INTERN PetscErrorCode AIJFmtParallelFromDevice(Mat, const SpmvCsr *diagonal, SpmvExec *,
-                                                     char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooParallel(Mat, Mat_AIJFmt *, PetscCount, const PetscInt[], const PetscInt[],
                                               SpmvSpace, PetscBool zeroes, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN SpmvStatus     AIJFmtCooListAlloc(int64_t n, SpmvExec *, PetscInt *list[2]);

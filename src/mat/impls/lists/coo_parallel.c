@@ -148,47 +148,18 @@ static PetscErrorCode CooSort_MPIAIJFmt(Mat A, Mat_AIJFmt *s, PetscCount n, cons
 
 /* ---- the blocks ---- */
 
-/* Preallocates both blocks and copies their patterns. The off-diagonal block has global columns, as PETSc expects
-   before an assembly. */
-static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo)
+/* Gives both blocks their patterns; zeroes: and values of 0, else there is memory for values that the host shares */
+static PetscErrorCode BlocksFill(Mat A, AIJFmtCoo *coo, PetscBool zeroes)
 {
   SpmvPattern pattern[2];
-  PetscInt   *lengths[2];
   Mat         blocks[2];
 
   PetscFunctionBegin;
-  for (int b = 0; b < 2; b++) {
-    spmv_coo_pattern(coo->block[b], &pattern[b]);
-    PetscCall(AIJFmtLengthsFetch(&coo->exec, &pattern[b], &lengths[b]));
-  }
-  PetscCall(MatMPIAIJSetPreallocation(A, 0, lengths[0], 0, lengths[1]));
-  PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) {
-    PetscCall(PetscFree(lengths[b]));
-    PetscCall(AIJFmtColumnsFetch(&coo->exec, &pattern[b], blocks[b]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Assembles the matrix, by which PETSc renumbers the columns of the off-diagonal block and makes the scatter. It
-   is not counted in num_ass, so that properties that the user has set, such as symmetry, hold as with aij. */
-static PetscErrorCode BlocksAssemble(Mat A, PetscBool zeroes)
-{
-  const PetscInt assemblies = A->num_ass;
-  PetscErrorCode error;
-  Mat            blocks[2];
-
-  PetscFunctionBegin;
-  A->num_ass = 0;
-  error      = AIJFmtAssembleBlocks(A);
-  A->num_ass = assemblies;
-  PetscCall(error);
+  for (int b = 0; b < 2; b++) spmv_coo_pattern(coo->block[b], &pattern[b]);
+  PetscCall(AIJFmtBlocksFromDevice(A, pattern, zeroes ? PETSC_FALSE : PETSC_TRUE, &coo->exec));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   PetscCall(AIJFmtBlocksGet(A, blocks));
-  for (int b = 0; b < 2; b++) {
-    PetscCall(AIJFmtPatternIsRight(blocks[b]));
-    PetscCall(AIJFmtCooReady(blocks[b], zeroes));
-  }
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtCooReady(blocks[b], zeroes));
   A->assembled     = PETSC_FALSE;
   A->was_assembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -204,8 +175,7 @@ PetscErrorCode AIJFmtCooParallel(Mat A, Mat_AIJFmt *s, PetscCount n, const Petsc
   PetscFunctionBegin;
   PetscCall(CooSort_MPIAIJFmt(A, s, n, i, j, space, &coo, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(BlocksFill(A, coo));
-  PetscCall(BlocksAssemble(A, zeroes));
+  PetscCall(BlocksFill(A, coo, zeroes));
   PetscCall(AIJFmtCooPatternDone(A, s, coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,31 +247,6 @@ PetscErrorCode AIJFmtCooFill(Mat C, void *values, SpmvExec *exec, SpmvStatus sta
     PetscCall(AIJFmtAssembleBlocks(C));
   }
   spmv_scratch_free(exec, SPMV_DEVICE, values);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Fills a new parallel matrix, whose type and sizes are set, from its diagonal block on the device; the other block stays
-   empty. Collective; on failure all processes have a reason. */
-PetscErrorCode AIJFmtParallelFromDevice(Mat A, const SpmvCsr *diagonal, SpmvExec *exec, char reason[SPMV_MESSAGE_MAX])
-{
-  const int64_t nonzeros = diagonal->pattern.nnz;
-  PetscInt     *list[2]  = {NULL};
-  PetscBool     asks;
-  Mat_AIJFmt   *s;
-  SpmvStatus    status = SPMV_SUCCESS;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (s) PetscCall(AIJFmtCooWhyHost(A, s, 0, reason, &asks));
-  else PetscCall(PetscStrncpy(reason, "it is not of a type of petscpack", SPMV_MESSAGE_MAX));
-  if (!reason[0]) status = AIJFmtCooListAlloc(nonzeros, exec, list);
-  if (!reason[0] && !status)
-    status = spmv_coo_coordinates(&diagonal->pattern, (SpmvCooNumbers){NULL, A->rmap->rstart},
-                                  (SpmvCooNumbers){NULL, A->cmap->rstart}, list[0], list[1], exec);
-  PetscCall(AIJFmtCooMake(A, nonzeros, list, exec, status, reason));
-  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtCooValues(A, (const PetscScalar *)diagonal->values, SPMV_DEVICE, INSERT_VALUES));
-  PetscCall(AIJFmtAssembleBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

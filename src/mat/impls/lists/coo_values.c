@@ -55,7 +55,7 @@ static PetscErrorCode CooWorkReserve_AIJFmt(AIJFmtCoo *coo, const Mat blocks[2],
   for (int b = 0; b < 2 && !*status && space == SPMV_DEVICE; b++) {
     if (!blocks[b]) continue;
     PetscCall(AIJFmtStateOfAnyType(blocks[b], &s));
-    if (s) PetscCall(AIJFmtDeviceCsrDecide(blocks[b], s, "MatSetValuesCOO()", AIJFMT_WANTS, &w->on_device[b]));
+    if (s) PetscCall(AIJFmtNewValuesDecide(blocks[b], s, "MatSetValuesCOO()", &w->on_device[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

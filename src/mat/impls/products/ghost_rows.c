@@ -1,193 +1,184 @@
 /*
-  ghost_rows.c - the rows of a parallel matrix B that other processes own and the off-diagonal block of A needs: B_g of
-  matmat_parallel.c, where B_l has the rows of this process.
+  ghost_rows.c - rows of a matrix B in device memory that other processes own: B_g of matmat_parallel.c, and the rows of
+  a tentative prolongator.
 
-  MatCreateSubMatrices() would bring all values of B to the host for this. Here the owner packs the wanted ones where B_l
-  has its values, on the GPU if they are there, and only these pass through the host.
+  The owner packs the rows by a product on the device, S B, where S has a 1 in each row for the wanted row. Only these
+  rows pass through the host.
 */
 #include "matmat.h"
 #include "parallel/neighbours.h"
+#include "parallel/processes.h"
 
 struct AIJFmtGhostRowsStruct {
-  Mat                 matrix; /* B_g, with all columns of B */
   PetscPackNeighbours rows, entries;
-  PetscInt           *row;   /* [rows to send]: of B_l */
-  int32_t            *place; /* [entries to send]: where their values are among those of B_l, fewer than 2^31 */
-  PetscInt           *from;  /* [entries of B_g]: nonzero k is received entry from[k] */
+  SpmvSpgemm         *packing; /* S B; NULL: no process wants a row */
+  void               *ones;    /* device memory of S: its values, ... */
+  void               *selection;
+  void               *packed;  /* values of S B, on the device, ... */
+  PetscScalar        *here[2]; /* ... on the host, and the received ones */
+  PetscInt           *from;    /* [entries]: nonzero k is received entry from[k] */
+  void               *block;   /* device memory of csr */
+  SpmvCsr             csr;     /* the rows, with the columns of the whole matrix */
 };
-
-Mat AIJFmtGhostRowsMatrix(AIJFmtGhostRows g) { return g ? g->matrix : NULL; }
 
 static int64_t GhostSent(AIJFmtGhostRows g) { return PetscPackItems(&g->entries->out); }
 static int64_t GhostReceived(AIJFmtGhostRows g) { return PetscPackItems(&g->entries->in); }
 
-/* Exchanges the lengths of the rows; row_ptr [rows of B_g + 1] */
-static PetscErrorCode LengthsFetch(AIJFmtGhostRows g, const SpmvPattern *local, PetscInt rows, PetscInt row_ptr[])
+const SpmvCsr *AIJFmtGhostRowsCsr(AIJFmtGhostRows g) { return &g->csr; }
+
+/* Makes S, for the local rows row [n], and the pattern of S B */
+static PetscErrorCode PackingMake(AIJFmtGhostRows g, PetscInt n, const PetscInt row[], const SpmvPattern *B,
+                                  SpmvExec *exec, SpmvStatus *status)
 {
-  const int64_t   sent = PetscPackItems(&g->rows->out);
-  const PetscInt *own  = (const PetscInt *)local->row_ptr;
-  PetscInt       *length;
+  const int64_t bytes[] = {(n + 1) * (int64_t)sizeof(PetscInt), n * (int64_t)sizeof(PetscInt),
+                           n * (int64_t)sizeof(PetscScalar)};
+  void         *row_ptr, *col;
+  void **const  array[] = {&row_ptr, &col, &g->ones};
+  PetscInt     *numbers;
+  PetscScalar  *ones;
+  SpmvCsr       S;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)sent, &length));
-  for (int64_t r = 0; r < sent; r++) length[r] = own[g->row[r] + 1] - own[g->row[r]];
-  PetscCall(PetscPackExchange(g->rows, MPIU_INT, length, row_ptr + 1));
-  PetscCall(PetscPackNeighboursOfParts(g->rows, length, row_ptr + 1, &g->entries));
-  PetscCall(PetscFree(length));
+  *status = SPMV_SUCCESS;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  *status = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "selected rows", array, &g->selection);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2((size_t)n + 1, &numbers, (size_t)n, &ones));
+  for (PetscInt k = 0; k <= n; k++) numbers[k] = k;
+  for (PetscInt k = 0; k < n; k++) ones[k] = 1;
+  *status = spmv_copy(row_ptr, SPMV_DEVICE, numbers, SPMV_HOST, bytes[0], exec);
+  if (!*status) *status = spmv_copy(col, SPMV_DEVICE, row, SPMV_HOST, bytes[1], exec);
+  if (!*status) *status = spmv_copy(g->ones, SPMV_DEVICE, ones, SPMV_HOST, bytes[2], exec);
+  if (!*status) *status = spmv_stream_wait(exec);
+  PetscCall(PetscFree2(numbers, ones));
+  S = AIJFmtCsrOnDevice(n, B->rows, n, row_ptr, col, g->ones);
+  if (!*status) *status = spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &S.pattern, B, AIJFMT_SCALAR, exec, &g->packing);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the pattern of S B to the host, with the columns of the whole matrix: `number` of those of B */
+static PetscErrorCode PackedFetch(AIJFmtGhostRows g, PetscInt n, const PetscInt number[], SpmvExec *exec,
+                                  PetscInt **lengths, PetscInt **col, SpmvStatus *status)
+{
+  SpmvPattern packed = {.nnz = 0};
+
+  PetscFunctionBegin;
+  if (g->packing) spmv_spgemm_pattern(g->packing, &packed);
+  PetscCall(PetscMalloc2((size_t)n + 1, lengths, (size_t)packed.nnz, col));
+  (*lengths)[0] = 0;
+  if (!g->packing) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtFetch(exec, packed.row_ptr, SPMV_DEVICE, (n + 1) * (int64_t)sizeof **lengths, *lengths, status));
+  if (!*status) PetscCall(AIJFmtFetch(exec, packed.col, SPMV_DEVICE, packed.nnz * (int64_t)sizeof **col, *col, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt r = 0; r < n; r++) (*lengths)[r] = (*lengths)[r + 1] - (*lengths)[r];
+  for (int64_t k = 0; k < packed.nnz; k++) (*col)[k] = number[(*col)[k]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Exchanges lengths and columns of the rows; the columns of each row then ascend. row_ptr [rows + 1]; the caller frees
+   *col. */
+static PetscErrorCode PatternExchange(AIJFmtGhostRows g, PetscInt rows, const PetscInt lengths[], const PetscInt sent[],
+                                      PetscInt row_ptr[], PetscInt **col)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPackExchange(g->rows, MPIU_INT, lengths, row_ptr + 1));
+  PetscCall(PetscPackNeighboursOfParts(g->rows, lengths, row_ptr + 1, &g->entries));
+  PetscCall(PetscMalloc2((size_t)GhostSent(g), &g->here[0], (size_t)GhostReceived(g), &g->here[1]));
+  PetscCall(PetscMalloc1((size_t)GhostReceived(g), &g->from));
+  PetscCall(PetscMalloc1((size_t)GhostReceived(g), col));
+  PetscCall(PetscPackExchange(g->entries, MPIU_INT, sent, *col));
   row_ptr[0] = 0;
   for (PetscInt r = 0; r < rows; r++) row_ptr[r + 1] += row_ptr[r];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Exchanges the columns, numbered in the whole matrix by `number`, and records the places of the entries to send */
-static PetscErrorCode ColumnsFetch(AIJFmtGhostRows g, const SpmvPattern *local, const PetscInt number[], PetscInt col[])
-{
-  const PetscInt *row_ptr = (const PetscInt *)local->row_ptr, *own = (const PetscInt *)local->col;
-  PetscInt       *numbered;
-  PetscInt        at = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)GhostSent(g), &numbered));
-  PetscCall(PetscMalloc1((size_t)GhostSent(g), &g->place));
-  for (int64_t r = 0; r < PetscPackItems(&g->rows->out); r++)
-    for (PetscInt k = row_ptr[g->row[r]]; k < row_ptr[g->row[r] + 1]; k++, at++) {
-      g->place[at] = (int32_t)k;
-      numbered[at] = number[own[k]];
-    }
-  PetscCall(PetscPackExchange(g->entries, MPIU_INT, numbered, col));
-  PetscCall(PetscFree(numbered));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The owner has the columns of its own process first; here the columns of each row ascend */
-static PetscErrorCode ColumnsSort(AIJFmtGhostRows g, PetscInt rows, const PetscInt row_ptr[], PetscInt col[])
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)GhostReceived(g), &g->from));
   for (PetscInt k = 0; k < row_ptr[rows]; k++) g->from[k] = k;
   for (PetscInt r = 0; r < rows; r++)
-    PetscCall(PetscSortIntWithArray(row_ptr[r + 1] - row_ptr[r], col + row_ptr[r], g->from + row_ptr[r]));
+    PetscCall(PetscSortIntWithArray(row_ptr[r + 1] - row_ptr[r], *col + row_ptr[r], g->from + row_ptr[r]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes B_g with its pattern; number: of the columns of B_l in the whole matrix. Collective. */
-static PetscErrorCode GhostPatternMake(AIJFmtGhostRows g, PetscInt rows, PetscInt all_columns, const AIJFmtRow *row,
-                                       const SpmvPattern *local, const PetscInt number[])
+/* Allocates device memory of csr, and of the packed values, and uploads the pattern */
+static SpmvStatus PatternUpload(AIJFmtGhostRows g, PetscInt rows, PetscInt cols, const PetscInt row_ptr[],
+                                const PetscInt col[], SpmvExec *exec)
 {
-  PetscInt *row_ptr, *col;
+  const int64_t nnz     = GhostReceived(g);
+  const int64_t bytes[] = {(rows + 1) * (int64_t)sizeof *row_ptr, nnz * (int64_t)sizeof *col,
+                           nnz * (int64_t)sizeof(PetscScalar), GhostSent(g) * (int64_t)sizeof(PetscScalar)};
+  void         *array[3];
+  void **const  arrays[] = {&array[0], &array[1], &array[2], &g->packed};
+  SpmvStatus    status   = spmv_alloc_arrays(exec, SPMV_DEVICE, 4, bytes, "ghost rows", arrays, &g->block);
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)rows + 1, &row_ptr));
-  PetscCall(LengthsFetch(g, local, rows, row_ptr));
-  PetscCall(PetscMalloc1((size_t)GhostReceived(g), &col));
-  PetscCall(ColumnsFetch(g, local, number, col));
-  PetscCall(ColumnsSort(g, rows, row_ptr, col));
-  PetscCall(MatCreate(PETSC_COMM_SELF, &g->matrix));
-  PetscCall(MatSetSizes(g->matrix, rows, all_columns, rows, all_columns));
-  PetscCall(MatSetType(g->matrix, MATSEQAIJ));
-  PetscCall(MatSeqAIJSetPreallocationCSR(g->matrix, row_ptr, col, NULL));
-  PetscCall(AIJFmtInstall(g->matrix, row, PETSC_FALSE, NULL));
-  PetscCall(PetscFree(col));
-  PetscCall(PetscFree(row_ptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (status) return status;
+  g->csr = AIJFmtCsrOnDevice(rows, cols, nnz, array[0], array[1], array[2]);
+  status = spmv_copy(array[0], SPMV_DEVICE, row_ptr, SPMV_HOST, bytes[0], exec);
+  if (!status && nnz > 0) status = spmv_copy(array[1], SPMV_DEVICE, col, SPMV_HOST, bytes[1], exec);
+  return status ? status : spmv_stream_wait(exec);
 }
 
-/* Makes B_g without values, with the rows of the columns of A's off-diagonal block. columns: the numbers of the columns
-   of B_l in the whole matrix. Collective. */
-PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, const AIJFmtRow *row, AIJFmtGhostRows *ghost)
+/* Gets the pattern of the rows `needed` [n], ascending numbers of the layout, of a matrix whose local rows are B, with
+   `cols` columns, on all processes; number: those of the columns of B. Collective, with one status on all processes. */
+PetscErrorCode AIJFmtGhostRowsMake(PetscLayout layout, PetscInt n, const PetscInt needed[], const SpmvPattern *B,
+                                   const PetscInt number[], PetscInt cols, SpmvExec *exec, AIJFmtGhostRows *ghost,
+                                   SpmvStatus *status)
 {
-  const PetscInt *number, *needed;
-  SpmvPattern     local;
+  PetscInt       *row = NULL, *lengths, *sent, *row_ptr, *col; /* gcc does not see that row is set */
   AIJFmtGhostRows g;
-  Mat             off_diagonal;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
   *ghost = g;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off_diagonal, &needed));
-  PetscCall(PetscPackNeighboursFromOwners(B->rmap, off_diagonal->cmap->n, needed, &g->rows, &g->row));
-  PetscCall(AIJFmtHostPatternGet(B_l, &local));
-  PetscCall(ISGetIndices(columns, &number));
-  PetscCall(GhostPatternMake(g, off_diagonal->cmap->n, B->cmap->N, row, &local, number));
-  PetscCall(ISRestoreIndices(columns, &number));
-  PetscCall(AIJFmtHostPatternRestore(B_l, &local));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- values ---- */
-
-/* Packs the values on the GPU */
-static SpmvStatus PackThere(AIJFmtGhostRows g, const void *values, SpmvExec *exec, PetscScalar packed[])
-{
-  const int64_t n = GhostSent(g), place_bytes = n * (int64_t)sizeof *g->place;
-  const int64_t packed_bytes = n * (int64_t)sizeof *packed;
-  void         *place, *there = NULL;
-  SpmvStatus    status = spmv_scratch_alloc(exec, SPMV_DEVICE, place_bytes, "places of ghost rows", &place);
-
-  if (!status) status = spmv_scratch_alloc(exec, SPMV_DEVICE, packed_bytes, "values of ghost rows", &there);
-  if (!status) status = spmv_copy(place, SPMV_DEVICE, g->place, SPMV_HOST, place_bytes, exec);
-  if (!status) status = spmv_gather(n, (const int32_t *)place, AIJFMT_SCALAR, values, there, exec);
-  if (!status) status = spmv_copy(packed, SPMV_HOST, there, SPMV_DEVICE, packed_bytes, exec);
-  if (!status) status = spmv_stream_wait(exec);
-  spmv_scratch_free(exec, SPMV_DEVICE, there);
-  spmv_scratch_free(exec, SPMV_DEVICE, place);
-  return status;
-}
-
-/* Packs the values where they are; from the host if the GPU has no memory for it */
-static PetscErrorCode GhostPack(AIJFmtGhostRows g, Mat B_l, SpmvExec *exec, PetscScalar packed[])
-{
-  SpmvStatus   status = SPMV_ERR_MEMORY;
-  AIJFmtArrays a      = {.parts = 0};
-  SpmvExec     host;
-  Mat_AIJFmt  *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(B_l, "MatProduct", &s));
-  if (GhostSent(g) == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AIJFmtPlacesGet(B_l, s).device_csr) {
-    PetscCall(AIJFmtArraysGet(B_l, AIJFMT_VALUES, AIJFMT_READ, exec, &a, &status));
-    if (!status) status = PackThere(g, a.csr.values, exec, packed);
-    PetscCall(AIJFmtArraysRestore(B_l, exec, &a, NULL));
+  PetscCall(PetscPackNeighboursFromOwners(layout, n, needed, &g->rows, &row));
+  PetscCall(PackingMake(g, (PetscInt)PetscPackItems(&g->rows->out), row, B, exec, status));
+  PetscCall(PetscFree(row));
+  PetscCall(PackedFetch(g, (PetscInt)PetscPackItems(&g->rows->out), number, exec, &lengths, &sent, status));
+  *status = PetscPackAgreeStatus(layout->comm, exec, *status);
+  if (!*status) {
+    PetscCall(PetscMalloc1((size_t)n + 1, &row_ptr));
+    PetscCall(PatternExchange(g, n, lengths, sent, row_ptr, &col));
+    *status = PetscPackAgreeStatus(layout->comm, exec, PatternUpload(g, n, cols, row_ptr, col, exec));
+    PetscCall(PetscFree(col));
+    PetscCall(PetscFree(row_ptr));
   }
-  if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(exec, status);
-  if (!status) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_exec_init(&host, SPMV_HOST);
-  PetscCall(AIJFmtArraysGet(B_l, AIJFMT_VALUES, AIJFMT_READ, &host, &a, &status));
-  for (int64_t k = 0; k < GhostSent(g); k++) packed[k] = ((const PetscScalar *)a.csr.values)[g->place[k]];
-  PetscCall(AIJFmtArraysRestore(B_l, &host, &a, NULL));
+  PetscCall(PetscFree2(lengths, sent));
+  if (*status) PetscCall(AIJFmtGhostRowsDestroy(ghost, exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fetches the values of B_g. Collective. */
-PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, Mat B_l, SpmvExec *exec)
+/* Gets the values of the rows; values: of B, on the device. Collective, with one status on all processes. */
+PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, const void *values, SpmvExec *exec, SpmvStatus *status)
 {
-  PetscScalar *packed, *received, *values;
+  const int64_t sent     = GhostSent(g) * (int64_t)sizeof **g->here,
+                received = GhostReceived(g) * (int64_t)sizeof **g->here;
+  PetscScalar *sorted;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2((size_t)GhostSent(g), &packed, (size_t)GhostReceived(g), &received));
-  PetscCall(GhostPack(g, B_l, exec, packed));
-  PetscCall(PetscPackExchange(g->entries, MPIU_SCALAR, packed, received));
-  PetscCall(MatSeqAIJGetArrayWrite(g->matrix, &values));
-  for (int64_t k = 0; k < GhostReceived(g); k++) values[k] = received[g->from[k]];
-  PetscCall(MatSeqAIJRestoreArrayWrite(g->matrix, &values));
-  PetscCall(PetscObjectStateIncrease((PetscObject)g->matrix));
-  PetscCall(PetscFree2(packed, received));
+  *status = SPMV_SUCCESS;
+  if (g->packing) *status = spmv_spgemm_numeric(g->packing, g->ones, values, g->packed, exec);
+  if (g->packing && !*status) PetscCall(AIJFmtFetch(exec, g->packed, SPMV_DEVICE, sent, g->here[0], status));
+  *status = PetscPackAgreeStatus(g->rows->comm, exec, *status);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackExchange(g->entries, MPIU_SCALAR, g->here[0], g->here[1]));
+  PetscCall(PetscMalloc1((size_t)GhostReceived(g), &sorted));
+  for (int64_t k = 0; k < GhostReceived(g); k++) sorted[k] = g->here[1][g->from[k]];
+  if (received > 0)
+    AIJFmtCallSpmv(exec, spmv_copy((void *)g->csr.values, SPMV_DEVICE, sorted, SPMV_HOST, received, exec));
+  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)received));
+  PetscCall(PetscFree(sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *ghost)
+PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *ghost, SpmvExec *exec)
 {
   AIJFmtGhostRows g = *ghost;
 
   PetscFunctionBegin;
   *ghost = NULL;
   if (!g) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatDestroy(&g->matrix));
+  spmv_spgemm_destroy(&g->packing);
+  spmv_exec_free(exec, SPMV_DEVICE, g->selection);
+  spmv_exec_free(exec, SPMV_DEVICE, g->block);
   PetscCall(PetscPackNeighboursDestroy(&g->rows));
   PetscCall(PetscPackNeighboursDestroy(&g->entries));
-  PetscCall(PetscFree(g->row));
-  PetscCall(PetscFree(g->place));
+  PetscCall(PetscFree2(g->here[0], g->here[1]));
   PetscCall(PetscFree(g->from));
   PetscCall(PetscFree(g));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,7 +18,7 @@ typedef struct {
   PetscBool computed, holds;
 } AIJFmtKeptScratch;
 
-/* Rows of a parallel matrix that other processes own */
+/* Rows of a matrix that other processes own */
 typedef struct AIJFmtGhostRowsStruct *AIJFmtGhostRows;
 
 /* matmat.c */
@@ -35,8 +35,9 @@ PETSC_INTERN PetscErrorCode AIJFmtProductSymbolicByHost(Mat, PetscErrorCode (*fr
 PETSC_INTERN PetscErrorCode AIJFmtProductNumericByHost(Mat, const char reason[]);
 
 /* ghost_rows.c */
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsMake(Mat A, Mat B, Mat B_l, IS columns, const AIJFmtRow *,
-                                                AIJFmtGhostRows *);
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows, Mat B_l, SpmvExec *);
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *);
-PETSC_INTERN Mat            AIJFmtGhostRowsMatrix(AIJFmtGhostRows);
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsMake(PetscLayout, PetscInt n, const PetscInt needed[], const SpmvPattern *B,
+                                                const PetscInt number[], PetscInt cols, SpmvExec *, AIJFmtGhostRows *,
+                                                SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows, const void *values, SpmvExec *, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *, SpmvExec *);
+PETSC_INTERN const SpmvCsr *AIJFmtGhostRowsCsr(AIJFmtGhostRows);

@@ -8,7 +8,8 @@
     P^T A P    P_l^T A_d P_l + P_l^T (A_o P_g)
 
   A_d and A_o are the diagonal and the off-diagonal block of A. B_l has the rows of B that this process owns, with the
-  columns that occur in them. B_g has the rows of B that other processes own and A_o needs, with all columns of B.
+  columns that occur in them: the two blocks of B side by side. B_g has the rows of B that other processes own and A_o
+  needs, with all columns of B.
 
   The nonzeros of the sums are a list of coordinates of the result: coo_parallel.c sends those in rows of other processes
   to their owners, adds all up, and keeps the map for new values. Everything stays on the GPU but B_g and the messages.
@@ -18,8 +19,18 @@
 #include "matmat.h"
 #include "parallel/processes.h"
 
-/* Sequential matrices that are multiplied, and the results of the steps, which may be multiplied again */
-typedef enum { A_DIAGONAL, A_OFF_DIAGONAL, A_LOCAL, B_LOCAL, B_GHOST, MATRICES, RESULT = MATRICES } Operand;
+/* Matrices of this process that are multiplied, and the results of the steps, which may be multiplied again. Those before
+   BLOCKS are blocks of A. */
+typedef enum {
+  A_DIAGONAL,
+  A_OFF_DIAGONAL,
+  BLOCKS,
+  A_LOCAL = BLOCKS,
+  B_LOCAL,
+  B_GHOST,
+  MATRICES,
+  RESULT = MATRICES
+} Operand;
 
 enum { STEPS = 3, OPERANDS = MATRICES + STEPS };
 
@@ -52,15 +63,21 @@ static const Recipe recipes[] = {
       {SPMV_SPGEMM_ATB, B_LOCAL, (Operand)(RESULT + 1), PETSC_TRUE}},
      B_LOCAL}};
 
+/* The rows of a factor that this process owns, on the device */
+typedef struct {
+  SpmvCsr          csr;
+  void            *block;   /* memory of its arrays; NULL: not made */
+  IS               columns; /* their numbers in the whole matrix */
+  PetscObjectState state;   /* of the factor when the values were filled */
+} LocalRows;
+
 /* Data of the Mat_Product, kept for the numeric phase */
 typedef struct {
   SpmvExec          exec;
   const Recipe     *recipe;
   AIJFmtFactor      factor[2];
-  PetscObjectState  values[2]; /* states of the factors when local and ghost were filled */
-  Mat               local[2];  /* A_l and B_l, or NULL */
-  IS                columns[2];
-  AIJFmtGhostRows   ghost; /* B_g, or NULL */
+  LocalRows         local[2]; /* A_l and B_l */
+  AIJFmtGhostRows   ghost;    /* B_g, or NULL */
   SpmvSpgemm       *product[STEPS];
   int64_t           first[STEPS], all; /* where the values of a step begin; those of listed steps come first */
   int64_t           listed;            /* number of values of listed steps */
@@ -71,10 +88,11 @@ static PetscErrorCode MatricesDestroy(Data *d)
 {
   PetscFunctionBegin;
   for (int f = 0; f < 2; f++) {
-    PetscCall(MatDestroy(&d->local[f]));
-    PetscCall(ISDestroy(&d->columns[f]));
+    spmv_exec_free(&d->exec, SPMV_DEVICE, d->local[f].block);
+    d->local[f].block = NULL;
+    PetscCall(ISDestroy(&d->local[f].columns));
   }
-  PetscCall(AIJFmtGhostRowsDestroy(&d->ghost));
+  PetscCall(AIJFmtGhostRowsDestroy(&d->ghost, &d->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,18 +126,7 @@ static PetscBool RecipeUses_MPIAIJFmt(const Recipe *recipe, Operand operand)
   return PETSC_FALSE;
 }
 
-/* ---- the sequential matrices ---- */
-
-/* Gives a matrix that PETSc has made our type, so that its values are found where they are */
-static PetscErrorCode MakeOurs(Mat A, const AIJFmtRow *row)
-{
-  Mat_AIJFmt *s;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtStateGet(A, &s));
-  if (!s) PetscCall(AIJFmtInstall(A, row, PETSC_FALSE, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* ---- the matrices of this process ---- */
 
 /* Grows with each change of values. MatAXPY() raises the states of the blocks only. */
 static PetscErrorCode ValuesState(Mat A, PetscObjectState *state)
@@ -132,49 +139,140 @@ static PetscErrorCode ValuesState(Mat A, PetscObjectState *state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The numbers of the columns of both blocks */
+static PetscErrorCode ColumnsMake(Mat factor, IS *columns)
+{
+  const PetscInt  mine = factor->cmap->n;
+  const PetscInt *others;
+  PetscInt       *number;
+  Mat             block;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(factor, NULL, &block, &others));
+  PetscCall(PetscMalloc1((size_t)mine + (size_t)block->cmap->n, &number));
+  for (PetscInt c = 0; c < mine; c++) number[c] = factor->cmap->rstart + c;
+  PetscCall(PetscArraycpy(number + mine, others, block->cmap->n));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, mine + block->cmap->n, number, PETSC_OWN_POINTER, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SpmvStatus LocalAlloc(LocalRows *l, const AIJFmtArrays block[2], SpmvExec *exec)
+{
+  const SpmvPattern *mine = &block[0].csr.pattern, *others = &block[1].csr.pattern;
+  const int64_t      rows = mine->rows, nnz = mine->nnz + others->nnz;
+  const int64_t      bytes[] = {(rows + 1) * (int64_t)sizeof(PetscInt), nnz * (int64_t)sizeof(PetscInt),
+                                nnz * (int64_t)sizeof(PetscScalar)};
+  void              *array[3];
+  void **const       arrays[] = {&array[0], &array[1], &array[2]};
+  const SpmvStatus   status   = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "rows of a factor", arrays, &l->block);
+
+  if (!status) l->csr = AIJFmtCsrOnDevice(rows, mine->cols + others->cols, nnz, array[0], array[1], array[2]);
+  return status;
+}
+
+/* Puts the two blocks of a factor side by side; if they lie so already, their values alone */
+static PetscErrorCode LocalFill(Mat factor, LocalRows *l, SpmvExec *exec, SpmvStatus *status)
+{
+  AIJFmtArrays a[2]  = {{.parts = 0}, {.parts = 0}};
+  PetscBool    first = l->block ? PETSC_FALSE : PETSC_TRUE;
+  Mat          blocks[2];
+  SpmvCsr      to;
+
+  PetscFunctionBegin;
+  *status = SPMV_SUCCESS;
+  PetscCall(AIJFmtBlocksGet(factor, blocks));
+  for (int b = 0; b < 2 && !*status; b++)
+    PetscCall(AIJFmtArraysGet(blocks[b], AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, exec, &a[b], status));
+  if (first && !*status) *status = LocalAlloc(l, a, exec);
+  to = l->csr;
+  if (!first) to.pattern.row_ptr = to.pattern.col = NULL;
+  if (!*status) *status = spmv_csr_beside(&a[0].csr, &a[1].csr, &to, exec);
+  for (int b = 0; b < 2; b++) PetscCall(AIJFmtArraysRestore(blocks[b], exec, &a[b], NULL));
+  if (first) PetscCall(ColumnsMake(factor, &l->columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes B_g without values */
+static PetscErrorCode GhostMake(Mat C, Data *d, SpmvStatus *status)
+{
+  const LocalRows *l = &d->local[1];
+  const Mat        B = C->product->B;
+  const PetscInt  *number, *needed;
+  Mat              block;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, NULL, &block, &needed));
+  PetscCall(ISGetIndices(l->columns, &number));
+  PetscCall(AIJFmtGhostRowsMake(B->rmap, block->cmap->n, needed, &l->csr.pattern, number, B->cmap->N, &d->exec,
+                                &d->ghost, status));
+  PetscCall(ISRestoreIndices(l->columns, &number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes the matrices that the recipe takes from factor f (0: A, 1: B), or gives them new values if the factor has changed
-   on any process. Collective. */
-static PetscErrorCode MatricesFillFrom(Mat C, Data *d, int f)
+   on any process. Collective, with one status on all processes. */
+static PetscErrorCode MatricesFillFrom(Mat C, Data *d, int f, SpmvStatus *status)
 {
-  const Mat        A = C->product->A, factor = f == 0 ? A : C->product->B;
-  const PetscBool  first = d->local[f] ? PETSC_FALSE : PETSC_TRUE;
+  const MPI_Comm   comm   = PetscObjectComm((PetscObject)C);
+  const Mat        factor = f == 0 ? C->product->A : C->product->B;
+  LocalRows       *l      = &d->local[f];
+  PetscObjectState state  = 0; /* gcc does not see that it is set whenever the call succeeds */
   PetscBool        same;
-  PetscObjectState state = 0; /* gcc does not see that it is set whenever the call succeeds */
-  Mat_AIJFmt      *s;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtStateRequire(A, "MatProduct", &s));
   PetscCall(ValuesState(factor, &state));
-  same         = !first && state == d->values[f] ? PETSC_TRUE : PETSC_FALSE;
-  d->values[f] = state;
-  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)C), &same));
+  same = l->block && state == l->state ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscPackAll(comm, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetLocalMatMerge(factor, first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX,
-                                      first ? &d->columns[f] : NULL, &d->local[f]));
-  PetscCall(MakeOurs(d->local[f], s->row));
-  if (f == 0 || !RecipeUses_MPIAIJFmt(d->recipe, B_GHOST)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!d->ghost) PetscCall(AIJFmtGhostRowsMake(A, factor, d->local[f], d->columns[f], s->row, &d->ghost));
-  PetscCall(AIJFmtGhostRowsFill(d->ghost, d->local[f], &d->exec));
+  PetscCall(LocalFill(factor, l, &d->exec, status));
+  *status = PetscPackAgreeStatus(comm, &d->exec, *status);
+  if (f == 1 && !*status && RecipeUses_MPIAIJFmt(d->recipe, B_GHOST)) {
+    if (!d->ghost) PetscCall(GhostMake(C, d, status));
+    if (!*status) PetscCall(AIJFmtGhostRowsFill(d->ghost, l->csr.values, &d->exec, status));
+  }
+  l->state = state;
+  if (*status) PetscCall(MatricesDestroy(d)); /* the next numeric phase makes them again */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatricesFill(Mat C, Data *d)
+static PetscErrorCode MatricesFill(Mat C, Data *d, SpmvStatus *status)
 {
   PetscFunctionBegin;
-  if (RecipeUses_MPIAIJFmt(d->recipe, A_LOCAL)) PetscCall(MatricesFillFrom(C, d, 0));
-  PetscCall(MatricesFillFrom(C, d, 1));
+  *status = SPMV_SUCCESS;
+  if (RecipeUses_MPIAIJFmt(d->recipe, A_LOCAL)) PetscCall(MatricesFillFrom(C, d, 0, status));
+  if (!*status) PetscCall(MatricesFillFrom(C, d, 1, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
+/* The blocks of A that the recipe takes, with those parts on the device, and the other matrices. Call OperandsRestore()
+   afterwards. */
+static PetscErrorCode OperandsGet(Mat C, const Data *d, unsigned parts, SpmvExec *exec, AIJFmtArrays a[BLOCKS],
+                                  SpmvCsr csr[OPERANDS], SpmvStatus *status)
 {
+  Mat block[BLOCKS];
+
   PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, &matrix[A_DIAGONAL], &matrix[A_OFF_DIAGONAL], NULL));
-  matrix[A_LOCAL] = d->local[0];
-  matrix[B_LOCAL] = d->local[1];
-  matrix[B_GHOST] = AIJFmtGhostRowsMatrix(d->ghost);
-  for (int m = 0; m < MATRICES; m++)
-    if (!RecipeUses_MPIAIJFmt(d->recipe, (Operand)m)) matrix[m] = NULL;
+  *status = SPMV_SUCCESS;
+  PetscCall(AIJFmtBlocksGet(C->product->A, block));
+  for (int m = 0; m < BLOCKS; m++) {
+    a[m] = (AIJFmtArrays){.parts = 0};
+    if (*status || !RecipeUses_MPIAIJFmt(d->recipe, (Operand)m)) continue;
+    PetscCall(AIJFmtArraysGet(block[m], parts, AIJFMT_READ, exec, &a[m], status));
+    csr[m] = a[m].csr;
+  }
+  csr[A_LOCAL] = d->local[0].csr;
+  csr[B_LOCAL] = d->local[1].csr;
+  if (d->ghost) csr[B_GHOST] = *AIJFmtGhostRowsCsr(d->ghost);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OperandsRestore(Mat C, SpmvExec *exec, AIJFmtArrays a[BLOCKS])
+{
+  Mat block[BLOCKS];
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtBlocksGet(C->product->A, block));
+  for (int m = 0; m < BLOCKS; m++) PetscCall(AIJFmtArraysRestore(block[m], exec, &a[m], NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,28 +281,20 @@ static PetscErrorCode OperandsFind(Mat C, const Data *d, Mat matrix[MATRICES])
 /* Makes the product of each step from the patterns on the device */
 static PetscErrorCode StepsMake(Mat C, Data *d, SpmvStatus *status)
 {
-  Mat          matrix[MATRICES];
-  AIJFmtArrays a[MATRICES];
-  SpmvPattern  pattern[OPERANDS];
+  AIJFmtArrays a[BLOCKS];
+  SpmvCsr      csr[OPERANDS];
 
   PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
-  for (int m = 0; m < MATRICES; m++) a[m] = (AIJFmtArrays){.parts = 0};
-  PetscCall(OperandsFind(C, d, matrix));
-  for (int m = 0; m < MATRICES; m++) {
-    if (!matrix[m] || *status) continue;
-    PetscCall(AIJFmtArraysGet(matrix[m], AIJFMT_PATTERN, AIJFMT_READ, &d->exec, &a[m], status));
-    pattern[m] = a[m].csr.pattern;
-  }
+  PetscCall(OperandsGet(C, d, AIJFMT_PATTERN, &d->exec, a, csr, status));
   for (int k = 0; k < d->recipe->count && !*status; k++) {
     const Step *step = &d->recipe->step[k];
 
     spmv_spgemm_destroy(&d->product[k]);
-    *status = spmv_spgemm_symbolic(step->kind, &pattern[step->left], &pattern[step->right], AIJFMT_SCALAR, &d->exec,
-                                   &d->product[k]);
-    if (!*status) spmv_spgemm_pattern(d->product[k], &pattern[RESULT + k]);
+    *status = spmv_spgemm_symbolic(step->kind, &csr[step->left].pattern, &csr[step->right].pattern, AIJFMT_SCALAR,
+                                   &d->exec, &d->product[k]);
+    if (!*status) spmv_spgemm_pattern(d->product[k], &csr[RESULT + k].pattern);
   }
-  for (int m = 0; m < MATRICES; m++) PetscCall(AIJFmtArraysRestore(matrix[m], &d->exec, &a[m], NULL));
+  PetscCall(OperandsRestore(C, &d->exec, a));
   for (int f = 0; f < 2; f++) { /* after a refusal the next numeric phase begins here again */
     d->factor[f] = AIJFmtFactorOf(f == 0 ? C->product->A : C->product->B);
     if (*status) d->factor[f].id = 0;
@@ -245,9 +335,9 @@ static PetscErrorCode ProductListWrite_MPIAIJFmt(Mat C, Data *d, PetscInt *const
   SpmvPattern     p;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtCooNumbers(d->columns[1], &d->exec, &cols, status));
+  PetscCall(AIJFmtCooNumbers(d->local[1].columns, &d->exec, &cols, status));
   if (!*status && !own_rows)
-    PetscCall(AIJFmtCooNumbers(d->columns[d->recipe->rows == B_LOCAL], &d->exec, &rows, status));
+    PetscCall(AIJFmtCooNumbers(d->local[d->recipe->rows == B_LOCAL].columns, &d->exec, &rows, status));
   for (int k = 0; k < d->recipe->count && !*status; k++) {
     const SpmvCooNumbers of_rows = {rows, own_rows ? C->product->A->rmap->rstart : 0};
     const SpmvCooNumbers of_cols = {HasLocalColumns(d->recipe, k) ? cols : NULL, 0};
@@ -309,8 +399,8 @@ static PetscErrorCode MatProductSymbolic_MPIAIJFmt(Mat C)
   spmv_exec_init(&d->exec, SPMV_DEVICE);
   PetscCall(AIJFmtCudaStream(&d->exec));
   d->recipe = RecipeFind(C->product->type);
-  PetscCall(MatricesFill(C, d));
-  PetscCall(StepsMake(C, d, &status));
+  PetscCall(MatricesFill(C, d, &status));
+  if (!status) PetscCall(StepsMake(C, d, &status));
   PetscCall(AIJFmtRefuse(&d->exec, status, reason));
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)C), reason));
   if (!reason[0]) StepsPlace(d);
@@ -334,8 +424,8 @@ static PetscErrorCode ProductRenew_MPIAIJFmt(Mat C, Data *d, SpmvStatus *status)
 
   PetscFunctionBegin;
   PetscCall(MatricesDestroy(d));
-  PetscCall(MatricesFill(C, d));
-  PetscCall(StepsMake(C, d, status));
+  PetscCall(MatricesFill(C, d, status));
+  if (!*status) PetscCall(StepsMake(C, d, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   StepsPlace(d);
   PetscCheck(d->listed == listed, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
@@ -348,24 +438,18 @@ static PetscErrorCode ProductRenew_MPIAIJFmt(Mat C, Data *d, SpmvStatus *status)
 /* Computes the values of all steps on the device */
 static PetscErrorCode StepsCompute(Mat C, const Data *d, SpmvExec *exec, PetscScalar *values, SpmvStatus *status)
 {
-  Mat          matrix[MATRICES];
-  AIJFmtArrays a[MATRICES];
-  const void  *array[OPERANDS] = {NULL};
+  AIJFmtArrays a[BLOCKS];
+  SpmvCsr      csr[OPERANDS];
 
   PetscFunctionBegin;
-  for (int m = 0; m < MATRICES; m++) a[m] = (AIJFmtArrays){.parts = 0};
-  PetscCall(OperandsFind(C, d, matrix));
-  for (int m = 0; m < MATRICES; m++) {
-    if (!matrix[m] || *status) continue;
-    PetscCall(AIJFmtArraysGet(matrix[m], AIJFMT_VALUES, AIJFMT_READ, exec, &a[m], status));
-    array[m] = a[m].csr.values;
-  }
+  PetscCall(OperandsGet(C, d, AIJFMT_VALUES, exec, a, csr, status));
   for (int k = 0; k < d->recipe->count && !*status; k++) {
-    const Step *step  = &d->recipe->step[k];
-    array[RESULT + k] = values + d->first[k];
-    *status = spmv_spgemm_numeric(d->product[k], array[step->left], array[step->right], values + d->first[k], exec);
+    const Step *step       = &d->recipe->step[k];
+    csr[RESULT + k].values = values + d->first[k];
+    *status =
+        spmv_spgemm_numeric(d->product[k], csr[step->left].values, csr[step->right].values, values + d->first[k], exec);
   }
-  for (int m = 0; m < MATRICES; m++) PetscCall(AIJFmtArraysRestore(matrix[m], exec, &a[m], NULL));
+  PetscCall(OperandsRestore(C, exec, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -396,7 +480,7 @@ static PetscErrorCode MatProductNumeric_MPIAIJFmt(Mat C)
   AIJFmtScratchKeep(&d->scratch);
   PetscCall(PetscPackAll(PetscObjectComm((PetscObject)C), &same));
   if (!same) PetscCall(ProductRenew_MPIAIJFmt(C, d, &status));
-  else PetscCall(MatricesFill(C, d));
+  else PetscCall(MatricesFill(C, d, &status));
   PetscCall(PetscLogGpuTimeBegin());
   if (!status)
     status = spmv_scratch_alloc(&d->exec, SPMV_DEVICE, d->all * (int64_t)sizeof(PetscScalar),

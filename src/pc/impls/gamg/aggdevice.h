@@ -5,7 +5,7 @@
       creategraph()     aggdevice_graph.c: agg's MatCreateGraph(); the graph stays on the GPU
       coarsen()         aggdevice_coarsen.c: aggregates by src/kernels/aggregate
       prolongator()     aggdevice_prolongator.c: P0 and the near-null space of the next level
-      optprolongator()  aggdevice_smooth.c: P; aggdevice_smooth_parallel.c; aggdevice_eigenvalue.c
+      optprolongator()  aggdevice_smooth.c, aggdevice_smooth_parallel.c: P; aggdevice_eigenvalue.c
       createlevel()     PCGAMG's own
 
   If coarsen() leaves a level to agg, agg does all later steps of that level, too.
@@ -34,8 +34,9 @@ typedef struct {
   AggDevOptions options;
   SpmvExec      exec; /* of the level */
   /* Between creategraph() and coarsen() */
-  Mat        level; /* whose graph it is */
-  SpmvGraph *graph; /* NULL: the graph is a matrix */
+  Mat        level;  /* whose graph it is */
+  SpmvGraph *graph;  /* NULL: the graph is a matrix; on several processes: of the own vertices, ... */
+  PetscInt  *beyond; /* ... and row pointers of the edges to others, on the host */
   /* Between coarsen() and prolongator() */
   PetscBool      ours;      /* the level is not left to agg */
   int32_t       *aggregate; /* [vertices], in the space of exec */
@@ -45,19 +46,27 @@ typedef struct {
   void    *near;
   SpmvExec near_exec;
   /* Between prolongator() and optprolongator() */
-  char     *p0_block; /* owns the arrays of p0; NULL: P0 is a matrix */
+  PetscBool p0_there; /* P0 is in p0, not in a matrix; on several processes: its local rows */
+  char     *p0_block; /* owns the arrays of p0 */
   SpmvCsr   p0;
-  PetscBool p0_local; /* P0 is a matrix made from our aggregates, so no row has columns of another process */
 
   PCGAMGAggDeviceInfo info;
   char                reason[SPMV_MESSAGE_MAX];          /* returned in info.reason */
   char                estimate_reason[SPMV_MESSAGE_MAX]; /* likewise */
 } PC_AggDevice;
 
+/* A prolongator on the device: P0, or the result of a smoothing step */
+typedef struct {
+  SpmvCsr     csr;
+  SpmvSpgemm *product; /* gave the pattern of csr, or NULL */
+  void       *values;  /* of the product */
+} AggDevSmoothed;
+
 /* aggdevice_state.c */
 PETSC_INTERN PetscErrorCode AggDevGet(PC, PC_AggDevice **);
 PETSC_INTERN PetscErrorCode AggDevCompose(PC, PC_AggDevice *);
 PETSC_INTERN PetscErrorCode AggDevForgetLevel(PC_AggDevice *);
+PETSC_INTERN PetscErrorCode AggDevForgetGraph(PC_AggDevice *);
 PETSC_INTERN PetscErrorCode AggDevForgetTentative(PC_AggDevice *);
 
 /* aggdevice_create.c */
@@ -82,6 +91,8 @@ PETSC_INTERN PetscErrorCode AggDevNearGet(PC, PC_AggDevice *, Mat, const void **
 PETSC_INTERN PetscErrorCode AggDevNearLeave(PC, PC_AggDevice *, void **coarse, PetscInt columns, PetscInt n);
 
 /* aggdevice_prolongator.c */
+PETSC_INTERN PetscErrorCode AggDevSetTypeLike(Mat A, Mat P);
+PETSC_INTERN PetscErrorCode AggDevTentativeToMatrix(Mat P, const SpmvCsr *p0, SpmvExec *);
 #if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH
 PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, Mat, PetscCoarsenData *, Mat *);
 #else
@@ -89,13 +100,18 @@ PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, PetscCoarsenData *, Mat *
 #endif
 
 /* aggdevice_smooth.c */
+PETSC_INTERN SpmvStatus     AggDevSmoothStep(double omega, const void *diagonal, const SpmvCsr *A, const SpmvCsr *from,
+                                             const SpmvCsr *p0, AggDevSmoothed *to, SpmvExec *);
+PETSC_INTERN void           AggDevSmoothedFree(AggDevSmoothed *, SpmvExec *);
+PETSC_INTERN PetscErrorCode AggDevSmoothLog(const AggDevSmoothed *);
+PETSC_INTERN PetscErrorCode AggDevToMatrix(Mat P, const SpmvCsr *mine, const SpmvCsr *others, SpmvExec *);
 PETSC_INTERN PetscErrorCode AggDevOptProlongator(PC, Mat, Mat *);
 
 /* aggdevice_eigenvalue.c; diagonal: of A, and in device memory, or NULL */
 PETSC_INTERN PetscErrorCode AggDevLargestGet(PC, PC_AggDevice *, Mat A, Vec diagonal, const void *there, PetscReal *);
 
 /* aggdevice_smooth_parallel.c */
-PETSC_INTERN PetscErrorCode AggDevSmoothsBlocks(PC, const PC_AggDevice *, Mat, PetscBool *);
-PETSC_INTERN PetscErrorCode AggDevSmoothBlocks(PC, PC_AggDevice *, Mat, Mat *, char reason[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode AggDevOthersSmooth(const PC_AggDevice *, Mat A, Mat P, double omega, const void *diagonal,
+                                               AggDevSmoothed *, SpmvExec *, SpmvStatus *);
 
 PETSC_INTERN PetscLogEvent AggDev_Coarsen, AggDev_Prolongator, AggDev_Smooth;

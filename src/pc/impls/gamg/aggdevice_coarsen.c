@@ -13,6 +13,7 @@ typedef struct {
   AIJFmtArrays a[2];     /* their patterns */
   SpmvPattern  here;
   const void  *beyond;
+  void        *copy; /* of a->beyond, or NULL */
 } Graph;
 
 /* Reasons for agg that are known before any work; the same on all processes */
@@ -38,33 +39,43 @@ PetscErrorCode AggDevWhyAgg(PC pc, const char **why)
 /* Aggregates stay within a process. If many edges lead to other processes, as with rows in random order, they are too
    small, and PCGAMG needs several times the iterations (decision 0083). On small levels, where many edges always do, that
    matters little. Collective. */
-static PetscErrorCode ManyEdgesCross(Mat G, PetscBool *many)
+static PetscErrorCode ManyEdgesCross(const PC_AggDevice *a, Mat G, PetscBool *many)
 {
   double  edges[2];
   Mat     block[2];
   MatInfo info;
+  SpmvCsr made;
 
   PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(G, &block[0], &block[1], NULL));
-  for (int b = 0; b < 2; b++) {
-    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-    edges[b] = (double)info.nz_used;
+  if (a->graph) {
+    spmv_graph_csr(a->graph, &made);
+    edges[0] = (double)(made.pattern.nnz - made.pattern.rows); /* without the diagonal */
+    edges[1] = (double)a->beyond[made.pattern.rows];
+  } else {
+    PetscCall(MatMPIAIJGetSeqAIJ(G, &block[0], &block[1], NULL));
+    for (int b = 0; b < 2; b++) {
+      PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+      edges[b] = (double)info.nz_used;
+    }
+    edges[0] -= G->rmap->n;
   }
-  edges[0] -= G->rmap->n; /* the diagonal */
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, edges, 2, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)G)));
   *many = 3 * edges[1] > 2 * edges[0] ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WhyAggGraph(Mat G, const char **why)
+static PetscErrorCode WhyAggGraph(const PC_AggDevice *a, Mat G, const char **why)
 {
   PetscBool   aij, many = PETSC_FALSE;
+  PetscInt    rows, bs;
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)G), &size));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)G, size > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
-  if (aij && size > 1 && G->rmap->N >= 1000) PetscCall(ManyEdgesCross(G, &many));
+  PetscCall(MatGetSize(a->level, &rows, NULL));
+  PetscCall(MatGetBlockSize(a->level, &bs));
+  if (aij && size > 1 && rows / bs >= 1000) PetscCall(ManyEdgesCross(a, G, &many));
   if (!aij) *why = "the graph is not of type aij";
   else if (many) *why = "more than 40% of the edges lead to other processes";
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -86,18 +97,32 @@ static SpmvAggregateOptions OptionsOf(const PC_AggDevice *a, PetscInt level)
 
 /* ---- the graph ---- */
 
-/* The graph is on the device if MatCreateGraph() has left it there */
+/* Of a graph that MatCreateGraph() has left on the device */
+static SpmvStatus GraphThere(PC_AggDevice *a, Graph *g)
+{
+  SpmvStatus status;
+  int64_t    bytes;
+  SpmvCsr    made;
+
+  spmv_graph_csr(a->graph, &made);
+  g->here = made.pattern;
+  if (!a->beyond) return SPMV_SUCCESS;
+  bytes  = (g->here.rows + 1) * (int64_t)sizeof *a->beyond;
+  status = spmv_alloc(&a->exec, SPMV_DEVICE, bytes, "edges to other processes", &g->copy);
+  if (!status) status = spmv_copy(g->copy, SPMV_DEVICE, a->beyond, SPMV_HOST, bytes, &a->exec);
+  g->beyond = g->copy;
+  return status;
+}
+
 static PetscErrorCode GraphGet(PC_AggDevice *a, Mat G, Graph *g, SpmvStatus *status)
 {
   PetscMPIInt size;
-  SpmvCsr     made;
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
   PetscCall(PetscMemzero(g, sizeof *g));
   if (a->graph) {
-    spmv_graph_csr(a->graph, &made);
-    g->here = made.pattern;
+    *status = GraphThere(a, g);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   g->block[0] = G;
@@ -114,6 +139,7 @@ static PetscErrorCode GraphRestore(Graph *g, SpmvExec *exec)
 {
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++) PetscCall(AIJFmtArraysRestore(g->block[b], exec, &g->a[b], NULL));
+  spmv_scratch_free(exec, SPMV_DEVICE, g->copy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,7 +189,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
   PetscCall(AggDevGet(pc, &a));
   PetscCall(AggDevForgetLevel(a));
   PetscCall(AggDevWhyAgg(pc, &why));
-  if (!why) PetscCall(WhyAggGraph(*G, &why));
+  if (!why) PetscCall(WhyAggGraph(a, *G, &why));
   PetscCall(PetscLogEventBegin(AggDev_Coarsen, pc, 0, 0, 0));
   if (why) PetscCall(PetscStrncpy(reason, why, sizeof reason));
   else PetscCall(TryOurs(pc, a, *G, reason));
@@ -180,6 +206,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
   }
   a->ours = PETSC_TRUE;
   spmv_graph_destroy_on(&a->graph, &a->exec); /* its maker used the same stream */
+  PetscCall(AggDevForgetGraph(a));
   if (a->exec.space == SPMV_DEVICE) a->info.levels_device++;
   else a->info.levels_host++;
   PetscCall(PetscPackGamgAggForgetCoarsen(pc));

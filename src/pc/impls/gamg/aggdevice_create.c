@@ -27,13 +27,12 @@ static PetscErrorCode View(PC pc, PetscViewer viewer)
   PetscCall((*a->agg.ops.view)(pc, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "        aggdevice: levels coarsened on the device %" PetscInt_FMT
-                                   ", on the host %" PetscInt_FMT ", by agg %" PetscInt_FMT
-                                   "; prolongators smoothed on the device %" PetscInt_FMT
-                                   ", by blocks of processes %" PetscInt_FMT ", by agg %" PetscInt_FMT "\n",
-                                   a->info.levels_device, a->info.levels_host, a->info.levels_agg,
-                                   a->info.prolongators_device, a->info.prolongators_blocks, a->info.prolongators_agg));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "        aggdevice: levels coarsened on the device %" PetscInt_FMT ", on the host %" PetscInt_FMT
+      ", by agg %" PetscInt_FMT "; prolongators smoothed on the device %" PetscInt_FMT ", by agg %" PetscInt_FMT "\n",
+      a->info.levels_device, a->info.levels_host, a->info.levels_agg, a->info.prolongators_device,
+      a->info.prolongators_agg));
   if (a->info.reason[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "          last by agg: %s\n", a->info.reason));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "          estimates of eigenvalues on the device %" PetscInt_FMT ", by PETSc %" PetscInt_FMT "%s%s\n",

@@ -4,6 +4,8 @@
   the host.
 */
 #include "aggdevice.h"
+#include "mat/impls/aij/aijfmt.h"
+#include "parallel/neighbours.h"
 
 /* Whether only coarsen() reads the graph, so that it needs no matrix */
 static PetscErrorCode Stays(PC pc, Mat A, PetscBool *stays)
@@ -16,7 +18,62 @@ static PetscErrorCode Stays(PC pc, Mat A, PetscBool *stays)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(AggDevWhyAgg(pc, &why));
   PetscCall(AIJFmtWhyHost(A, &why_host));
-  *stays = !why && !why_host && size == 1 && gamg->threshold[gamg->current_level] < 0 ? PETSC_TRUE : PETSC_FALSE;
+  *stays = !why && !why_host && gamg->threshold[gamg->current_level] < 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds an edge for each vertex without one to which a vertex of another process has an edge: the pattern of A need not be
+   symmetric. Collective. */
+static PetscErrorCode BeyondReceive(Mat A, const PetscInt others[], PetscInt n, PetscInt bs, PetscInt edges[])
+{
+  PetscPackNeighbours neighbours;
+  PetscInt           *wanted = NULL; /* gcc does not see that it is set whenever the call succeeds */
+
+  PetscFunctionBegin;
+  if (A->symmetric == PETSC_BOOL3_TRUE || A->structurally_symmetric == PETSC_BOOL3_TRUE)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackNeighboursFromOwners(A->cmap, n, others, &neighbours, &wanted));
+  for (int64_t k = 0; k < PetscPackItems(&neighbours->out); k++)
+    edges[wanted[k] / bs] = PetscMax(edges[wanted[k] / bs], 1);
+  PetscCall(PetscFree(wanted));
+  PetscCall(PetscPackNeighboursDestroy(&neighbours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts the edges from each vertex to vertices of other processes: a->beyond. Collective. */
+static PetscErrorCode BeyondMake(PC_AggDevice *a, Mat A)
+{
+  SpmvPattern     p = {.nnz = 0};
+  const PetscInt *others, *row_ptr, *col;
+  PetscInt       *edges, *last, bs, vertices;
+  Mat             block;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &bs));
+  vertices = A->rmap->n / bs;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &others));
+  PetscCall(AIJFmtHostPatternGet(block, &p));
+  row_ptr = (const PetscInt *)p.row_ptr;
+  col     = (const PetscInt *)p.col;
+  PetscCall(PetscMalloc1((size_t)vertices + 1, &a->beyond));
+  PetscCall(PetscMalloc1((size_t)block->cmap->n, &last)); /* vertex that had the edge, at its first column */
+  for (PetscInt c = 0; c < block->cmap->n; c++) last[c] = -1;
+  edges     = a->beyond + 1;
+  edges[-1] = 0;
+  for (PetscInt v = 0; v < vertices; v++) {
+    edges[v] = 0;
+    for (PetscInt k = p.nnz > 0 ? row_ptr[v * bs] : 0; p.nnz > 0 && k < row_ptr[(v + 1) * bs]; k++) {
+      PetscInt c = col[k];
+
+      while (c > 0 && others[c - 1] / bs == others[c] / bs) c--;
+      edges[v] += last[c] != v;
+      last[c] = v;
+    }
+  }
+  PetscCall(BeyondReceive(A, others, block->cmap->n, bs, edges));
+  for (PetscInt v = 0; v < vertices; v++) edges[v] += edges[v - 1];
+  PetscCall(PetscFree(last));
+  PetscCall(AIJFmtHostPatternRestore(block, &p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -24,18 +81,21 @@ static PetscErrorCode Stays(PC pc, Mat A, PetscBool *stays)
 PetscErrorCode AggDevGraph(PC pc, Mat A, Mat *G)
 {
   PC_AggDevice  *a;
-  PetscBool      stays;
+  PetscBool      stays = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
   PetscErrorCode error;
+  PetscMPIInt    size;
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
-  spmv_graph_destroy(&a->graph);
+  PetscCall(AggDevForgetGraph(a));
   PetscCall(Stays(pc, A, &stays));
   a->level = A;
   AIJFmtGraphKeep(stays ? &a->graph : NULL);
   error = (*a->agg.ops.creategraph)(pc, A, G);
   AIJFmtGraphKeep(NULL);
   PetscCall(error);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (a->graph && size > 1) PetscCall(BeyondMake(a, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,7 +104,7 @@ PetscErrorCode AggDevGraphToMatrix(PC pc, PC_AggDevice *a, Mat *G)
 {
   PetscFunctionBegin;
   if (!a->graph) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_graph_destroy(&a->graph);
+  PetscCall(AggDevForgetGraph(a));
   PetscCall(MatDestroy(G));
   PetscCall((*a->agg.ops.creategraph)(pc, a->level, G));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,7 +4,7 @@
   without a matrix; otherwise it becomes a matrix of the type of the level's.
 */
 #include "aggdevice.h"
-#include "mat/impls/lists/coo.h"
+#include "mat/impls/aij/aijfmt.h"
 #include "parallel/processes.h"
 
 /* P0, in the space of an exec and on the host, and the near-null space of the next level, in the space of the exec */
@@ -160,78 +160,97 @@ static PetscErrorCode FromHost(Tentative *p, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether aggdevice_smooth.c takes P0 on the device, without a matrix */
-static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBool *stays)
+/* Whether all processes can make a matrix like A from what they have on the device */
+static PetscErrorCode DeviceMakesMatrix(const PC_AggDevice *a, Mat A, PetscBool *makes)
 {
+  Mat_AIJFmt *s;
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  *stays = size == 1 && a->exec.space == SPMV_DEVICE && a->options.smooths > 0 && !AIJFmtGamgFilters(PetscPackGamg(pc))
-               ? PETSC_TRUE
-               : PETSC_FALSE;
+  PetscCall(AIJFmtStateGet(A, &s));
+  *makes = a->exec.space == SPMV_DEVICE && (size == 1 || s) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscPackAll(PetscObjectComm((PetscObject)A), makes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether aggdevice_smooth.c takes P0 on the device, without a matrix */
+static PetscErrorCode StaysOnDevice(PC pc, const PC_AggDevice *a, Mat A, PetscBool *stays)
+{
+  const PetscInt smooths = a->options.smooths;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(DeviceMakesMatrix(a, A, stays));
+  if (smooths == 0 || (size > 1 && smooths > 1) || AIJFmtGamgFilters(PetscPackGamg(pc))) *stays = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives P the type of A */
+PetscErrorCode AggDevSetTypeLike(Mat A, Mat P)
+{
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s) PetscCall(AIJFmtSetTypeLike(A, P));
+  else PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
+  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* P0 on the device */
 static SpmvCsr CsrThere(const Tentative *p)
 {
-  return (SpmvCsr){.pattern      = {.rows       = p->rows,
-                                    .cols       = p->cols,
-                                    .nnz        = p->nnz,
-                                    .index_type = AIJFMT_INDEX,
-                                    .space      = SPMV_DEVICE,
-                                    .row_ptr    = p->row_ptr,
-                                    .col        = p->col},
-                   .scalar_type  = AIJFMT_SCALAR,
-                   .values_space = SPMV_DEVICE,
-                   .values       = p->values};
+  return AIJFmtCsrOnDevice(p->rows, p->cols, p->nnz, p->row_ptr, p->col, p->values);
 }
 
 /* Leaves P0 to aggdevice_smooth.c */
 static void Leave(PC_AggDevice *a, Tentative *p)
 {
   ArraysSet(p, p->block);
+  a->p0_there = PETSC_TRUE;
   a->p0_block = p->block;
   a->p0       = CsrThere(p);
   p->block    = NULL;
 }
 
-/* Fills the matrix of several processes on the GPU. Collective; *filled is false if one of them cannot. */
-static PetscErrorCode FromDevice(PC_AggDevice *a, Tentative *p, Mat P, PetscBool *filled)
+/* P becomes P0, whose local rows are on the device. Collective. */
+PetscErrorCode AggDevTentativeToMatrix(Mat P, const SpmvCsr *p0, SpmvExec *exec)
 {
-  char        reason[SPMV_MESSAGE_MAX] = "";
-  PetscMPIInt size;
-  SpmvCsr     there;
+  SpmvCsr   nothing = *p0; /* in the columns of other processes; on the host */
+  PetscInt *row_ptr;
 
   PetscFunctionBegin;
-  *filled = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (a->exec.space == SPMV_HOST) PetscCall(PetscStrncpy(reason, "the aggregates are on the host", sizeof reason));
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)P), reason));
-  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  ArraysSet(p, p->block);
-  there = CsrThere(p);
-  PetscCall(AIJFmtParallelFromDevice(P, &there, &a->exec, reason));
-  *filled = reason[0] ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(PetscCalloc1((size_t)p0->pattern.rows + 1, &row_ptr));
+  nothing.pattern.nnz     = 0;
+  nothing.pattern.row_ptr = row_ptr;
+  nothing.pattern.space   = SPMV_HOST;
+  PetscCall(AggDevToMatrix(P, p0, &nothing, exec));
+  PetscCall(PetscFree(row_ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Makes P0 a matrix of the type of A */
 static PetscErrorCode ToMatrix(PC_AggDevice *a, Mat A, Tentative *p, Mat P)
 {
-  PetscBool filled = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  PetscBool   makes = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  PetscMPIInt size;
+  SpmvCsr     there;
 
   PetscFunctionBegin;
-  PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
-  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
-  PetscCall(FromDevice(a, p, P, &filled));
-  if (!filled) {
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(AggDevSetTypeLike(A, P));
+  if (size > 1) PetscCall(DeviceMakesMatrix(a, A, &makes));
+  if (makes) {
+    ArraysSet(p, p->block);
+    there = CsrThere(p);
+    PetscCall(AggDevTentativeToMatrix(P, &there, &a->exec));
+  } else {
     PetscCall(Fetch(a, PetscObjectComm((PetscObject)A), p));
     PetscCall(FromHost(p, P));
   }
-  a->p0_local = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,7 +302,6 @@ PetscErrorCode AggDevProlongator(PC pc, Mat A, PetscCoarsenData *lists, Mat *P)
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
   PetscCall(AggDevForgetTentative(a));
-  a->p0_local = PETSC_FALSE;
   if (!a->ours) {
     PetscCall(AggDevDataToHost(pc, a));
 #if AIJFMT_GAMG_PROLONGATOR_HAS_GRAPH

@@ -1,45 +1,39 @@
 /*
   aggdevice_smooth.c - smooths the tentative prolongator, P = P0 - 1.4 / lambda D^-1 A P0, without a matrix for P0 or A
-  P0: both stay on the device, and only P becomes a matrix of PETSc.
+  P0: both stay on the device, and only P becomes a matrix of PETSc. aggdevice_smooth_parallel.c has the columns of
+  other processes.
 */
 #include "aggdevice.h"
+#include "mat/impls/aij/aijfmt.h"
+#include "parallel/processes.h"
 
-/* A prolongator on the device: P0, or the result of the last smoothing step */
-typedef struct {
-  SpmvCsr     csr;
-  SpmvSpgemm *product; /* gave the pattern of csr, or NULL */
-  void       *values;  /* of the product */
-} Smoothed;
-
-static void SmoothedFree(Smoothed *p, SpmvExec *exec)
+void AggDevSmoothedFree(AggDevSmoothed *p, SpmvExec *exec)
 {
   spmv_spgemm_destroy(&p->product);
   spmv_scratch_free(exec, SPMV_DEVICE, p->values);
   p->values = NULL;
 }
 
-/* p becomes p - omega D^-1 A p; stays unchanged on failure */
-static SpmvStatus Step(double omega, const void *diagonal, const SpmvCsr *A, Smoothed *p, SpmvExec *exec)
+/* to = p0 - omega D^-1 A from, which the caller frees */
+SpmvStatus AggDevSmoothStep(double omega, const void *diagonal, const SpmvCsr *A, const SpmvCsr *from,
+                            const SpmvCsr *p0, AggDevSmoothed *to, SpmvExec *exec)
 {
-  Smoothed   next = {.csr = p->csr};
   SpmvStatus status;
 
-  status = spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &A->pattern, &p->csr.pattern, AIJFMT_SCALAR, exec, &next.product);
+  *to    = (AggDevSmoothed){.csr = *from};
+  status = spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &A->pattern, &from->pattern, AIJFMT_SCALAR, exec, &to->product);
   if (status) return status;
-  spmv_spgemm_pattern(next.product, &next.csr.pattern);
-  status = spmv_alloc(exec, SPMV_DEVICE, next.csr.pattern.nnz * (int64_t)sizeof(PetscScalar), "values of a prolongator",
-                      &next.values);
-  if (!status) status = spmv_spgemm_numeric(next.product, A->values, p->csr.values, next.values, exec);
-  if (!status) status = spmv_prolongator_smooth(omega, diagonal, &p->csr, &next.csr.pattern, next.values, exec);
-  if (!status) {
-    next.csr.values = next.values;
-    SmoothedFree(p, exec);
-    *p = next;
-  } else SmoothedFree(&next, exec);
+  spmv_spgemm_pattern(to->product, &to->csr.pattern);
+  status = spmv_alloc(exec, SPMV_DEVICE, to->csr.pattern.nnz * (int64_t)sizeof(PetscScalar), "values of a prolongator",
+                      &to->values);
+  if (!status) status = spmv_spgemm_numeric(to->product, A->values, from->values, to->values, exec);
+  if (!status) status = spmv_prolongator_smooth(omega, diagonal, p0, &to->csr.pattern, to->values, exec);
+  to->csr.values = to->values;
+  if (status) AggDevSmoothedFree(to, exec);
   return status;
 }
 
-static PetscErrorCode LogFlops(const Smoothed *p)
+PetscErrorCode AggDevSmoothLog(const AggDevSmoothed *p)
 {
   int64_t bytes, scratch;
   double  flops;
@@ -50,9 +44,9 @@ static PetscErrorCode LogFlops(const Smoothed *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All smoothing steps, with products in scratch memory. diagonal: of A, on the device; status: why the device could not do
-   them */
-static PetscErrorCode Steps(PC_AggDevice *a, Mat A, const void *diagonal, PetscReal largest, Smoothed *p,
+/* All smoothing steps by the sequential matrix or diagonal block A, with products in scratch memory. diagonal: of A, on
+   the device; status: why the device could not do them */
+static PetscErrorCode Steps(PC_AggDevice *a, Mat A, const void *diagonal, double omega, AggDevSmoothed *p,
                             SpmvExec *scratch, SpmvStatus *status)
 {
   AIJFmtArrays of_A = {.parts = 0};
@@ -60,49 +54,79 @@ static PetscErrorCode Steps(PC_AggDevice *a, Mat A, const void *diagonal, PetscR
   PetscFunctionBegin;
   PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &a->exec, &of_A, status));
   for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
-    *status = Step(1.4 / (double)largest, diagonal, &of_A.csr, p, scratch);
-    if (!*status) PetscCall(LogFlops(p));
+    AggDevSmoothed next;
+
+    *status = AggDevSmoothStep(omega, diagonal, &of_A.csr, &p->csr, &p->csr, &next, scratch);
+    if (*status) break;
+    AggDevSmoothedFree(p, scratch);
+    *p = next;
+    PetscCall(AggDevSmoothLog(p));
   }
   PetscCall(AIJFmtArraysRestore(A, &a->exec, &of_A, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Smooth(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[SPMV_MESSAGE_MAX])
+/* Makes P from a CSR on the device, and on several processes from the columns of others, too */
+PetscErrorCode AggDevToMatrix(Mat P, const SpmvCsr *mine, const SpmvCsr *others, SpmvExec *exec)
 {
-  Smoothed     p       = {.csr = a->p0};
-  SpmvExec     scratch = spmv_scratch_exec(&a->exec);
-  AIJFmtVector staged  = {.vec = NULL};
-  PetscReal    largest;
-  Vec          diagonal;
-  SpmvStatus   vector, status;
+  PetscMPIInt size;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &size));
+  if (size == 1) PetscCall(AIJFmtFromDevice(P, mine, exec));
+  else {
+    const SpmvCsr block[] = {*mine, *others};
+
+    PetscCall(AIJFmtParallelFromDevice(P, block, exec));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *mine and *others become the blocks of P; on failure all processes have a reason */
+static PetscErrorCode SmoothBlocks(PC pc, PC_AggDevice *a, Mat A, Mat P, AggDevSmoothed *mine, AggDevSmoothed *others,
+                                   SpmvExec *scratch, char reason[SPMV_MESSAGE_MAX])
+{
+  const MPI_Comm comm   = PetscObjectComm((PetscObject)A);
+  AIJFmtVector   staged = {.vec = NULL};
+  Mat            block  = A;
+  PetscReal      largest;
+  PetscMPIInt    size;
+  Vec            diagonal;
+  SpmvStatus     vector, status;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
   PetscCall(MatCreateVecs(A, &diagonal, NULL));
   PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(AIJFmtVectorTry(&scratch, &staged, diagonal, AIJFMT_READ, &vector));
+  PetscCall(AIJFmtVectorTry(scratch, &staged, diagonal, AIJFMT_READ, &vector));
   PetscCall(AggDevLargestGet(pc, a, A, diagonal, vector ? NULL : staged.data, &largest));
   status = vector;
-  if (!vector) {
-    PetscCall(Steps(a, A, staged.data, largest, &p, &scratch, &status));
-    PetscCall(AIJFmtVectorGive(&scratch, &staged, &status));
+  if (!status) PetscCall(Steps(a, block, staged.data, 1.4 / (double)largest, mine, scratch, &status));
+  if (size > 1) {
+    status = PetscPackAgreeStatus(comm, scratch, status);
+    if (!status) PetscCall(AggDevOthersSmooth(a, A, P, 1.4 / (double)largest, staged.data, others, scratch, &status));
   }
-  AIJFmtVectorFree(&scratch, &staged);
+  if (!vector) PetscCall(AIJFmtVectorGive(scratch, &staged, &status));
+  AIJFmtVectorFree(scratch, &staged);
   PetscCall(VecDestroy(&diagonal));
-  if (scratch.message[0]) PetscCall(PetscMemcpy(a->exec.message, scratch.message, sizeof scratch.message));
-  PetscCall(AIJFmtRefuse(&a->exec, status, reason));
-  if (!reason[0]) PetscCall(AIJFmtFromDevice(P, &p.csr, &a->exec));
-  SmoothedFree(&p, &a->exec);
+  PetscCall(PetscPackRefuse(comm, scratch, &status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* P0 is on the device; P becomes a matrix, equal to P0 if there is a reason */
 static PetscErrorCode SmoothThere(PC pc, PC_AggDevice *a, Mat A, Mat P, char reason[SPMV_MESSAGE_MAX])
 {
+  AggDevSmoothed mine = {.csr = a->p0}, others = {.product = NULL};
+  SpmvExec       scratch = spmv_scratch_exec(&a->exec);
+
   PetscFunctionBegin;
-  PetscCall(MatSetType(P, ((PetscObject)A)->type_name));
-  PetscCall(MatBindToCPU(P, AIJFmtBoundToCPU(A)));
-  PetscCall(Smooth(pc, a, A, P, reason));
-  if (reason[0]) PetscCall(AIJFmtFromDevice(P, &a->p0, &a->exec));
+  PetscCall(AggDevSetTypeLike(A, P));
+  PetscCall(SmoothBlocks(pc, a, A, P, &mine, &others, &scratch, reason));
+  if (!reason[0]) PetscCall(AggDevToMatrix(P, &mine.csr, &others.csr, &a->exec));
+  else PetscCall(AggDevTentativeToMatrix(P, &a->p0, &a->exec));
+  AggDevSmoothedFree(&mine, &a->exec);
+  AggDevSmoothedFree(&others, &a->exec);
   PetscCall(AggDevForgetTentative(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -125,32 +149,29 @@ static const char *WhyMatrix(PC pc, const PC_AggDevice *a)
 {
   if (!a->ours || a->exec.space == SPMV_HOST) return "";
   if (AIJFmtGamgFilters(PetscPackGamg(pc))) return "the filter of prolongators is agg's";
-  return "several processes smooth on the GPU if there is one step, and P0 has no row of another process";
+  return "several processes smooth on the GPU if there is one step";
 }
 
 /* If P0 is on the device, *P has only its sizes; otherwise *P is P0 */
 PetscErrorCode AggDevOptProlongator(PC pc, Mat A, Mat *P)
 {
   char          reason[SPMV_MESSAGE_MAX] = "";
-  PetscBool     blocks                   = PETSC_FALSE;
   PC_AggDevice *a;
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
-  if (!a->p0_block) PetscCall(AggDevSmoothsBlocks(pc, a, *P, &blocks));
-  if (!a->p0_block && !blocks) {
+  if (!a->p0_there) {
     PetscCall(SmoothByAgg(pc, a, A, P, WhyMatrix(pc, a)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(AggDev_Smooth, pc, A, 0, 0));
-  if (blocks) PetscCall(AggDevSmoothBlocks(pc, a, A, P, reason));
-  else PetscCall(SmoothThere(pc, a, A, *P, reason));
+  PetscCall(SmoothThere(pc, a, A, *P, reason));
   PetscCall(PetscLogEventEnd(AggDev_Smooth, pc, A, 0, 0));
   if (reason[0]) {
     PetscCall(SmoothByAgg(pc, a, A, P, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!blocks) a->info.prolongators_device++;
+  a->info.prolongators_device++;
   PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

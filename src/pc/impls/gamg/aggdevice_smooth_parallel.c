@@ -1,67 +1,67 @@
 /*
-  aggdevice_smooth_parallel.c - smooths the tentative prolongator on several processes, P = P0 - 1.4 / lambda D^-1 A P0.
-
-  A P0 is a product of parallel matrices; if their blocks are ours, these are multiplied on the GPU. Aggregates do not
-  reach across processes, so the off-diagonal block of P0 is empty, and the remaining work is local.
+  aggdevice_smooth_parallel.c - the columns of a smoothed prolongator that other processes own: -1.4 / lambda D^-1 A_o P_g,
+  where A_o is the off-diagonal block of A, and P_g has the rows of P0 that A_o needs. Aggregates do not reach across
+  processes, so P0 has no such columns.
 */
 #include "aggdevice.h"
+#include "mat/impls/products/matmat.h"
 #include "parallel/processes.h"
 
-/* Whether P0 is a matrix made from our aggregates, to be smoothed once */
-PetscErrorCode AggDevSmoothsBlocks(PC pc, const PC_AggDevice *a, Mat P0, PetscBool *smooths)
+/* Gets P_g, with the columns of the whole matrix P */
+static PetscErrorCode GhostsGet(const PC_AggDevice *a, Mat A, Mat P, AIJFmtGhostRows *ghost, SpmvExec *exec,
+                                SpmvStatus *status)
 {
-  PetscBool parallel;
+  const PetscInt *needed;
+  PetscInt       *number;
+  Mat             block;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P0, MATMPIAIJ, &parallel));
-  *smooths = a->p0_local && parallel && a->options.smooths == 1 && !AIJFmtGamgFilters(PetscPackGamg(pc)) ? PETSC_TRUE
-                                                                                                         : PETSC_FALSE;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &needed));
+  PetscCall(PetscMalloc1(P->cmap->n, &number));
+  for (PetscInt c = 0; c < P->cmap->n; c++) number[c] = P->cmap->rstart + c;
+  PetscCall(
+      AIJFmtGhostRowsMake(P->rmap, block->cmap->n, needed, &a->p0.pattern, number, P->cmap->N, exec, ghost, status));
+  if (!*status) PetscCall(AIJFmtGhostRowsFill(*ghost, a->p0.values, exec, status));
+  PetscCall(PetscFree(number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smooths both blocks of S = A P0. diagonal: the entries of this process, which may be overwritten */
-static PetscErrorCode Blocks(Mat S, Mat P0, PetscReal omega, Vec diagonal, PetscBool *device,
-                             char reason[SPMV_MESSAGE_MAX])
+/* A CSR of the device without nonzeros, which the caller frees as scratch memory */
+static PetscErrorCode NothingMake(PetscInt rows, PetscInt cols, SpmvCsr *nothing, SpmvExec *exec, SpmvStatus *status)
 {
-  Mat mine, others, mine0;
+  const int64_t bytes = (rows + 1) * (int64_t)sizeof(PetscInt);
+  PetscInt     *zeros;
+  void         *row_ptr;
 
   PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(S, &mine, &others, NULL));
-  PetscCall(MatMPIAIJGetSeqAIJ(P0, &mine0, NULL, NULL));
-  PetscCall(AIJFmtProlongatorSmooth(mine, mine0, omega, diagonal, device, reason));
-  PetscCall(VecReciprocal(diagonal));
-  PetscCall(VecScale(diagonal, -omega));
-  PetscCall(MatDiagonalScale(others, diagonal, NULL));
-  PetscCall(PetscObjectStateIncrease((PetscObject)S));
+  PetscCall(PetscCalloc1(rows + 1, &zeros));
+  *status = spmv_alloc(exec, SPMV_DEVICE, bytes, "row pointers", &row_ptr);
+  if (!*status) *status = spmv_copy(row_ptr, SPMV_DEVICE, zeros, SPMV_HOST, bytes, exec);
+  PetscCall(PetscFree(zeros));
+  *nothing = AIJFmtCsrOnDevice(rows, cols, 0, row_ptr, NULL, NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *P becomes the smoothed prolongator. On failure *P stays P0, and all processes have a reason. */
-PetscErrorCode AggDevSmoothBlocks(PC pc, PC_AggDevice *a, Mat A, Mat *P, char reason[SPMV_MESSAGE_MAX])
+/* *others becomes this block of P, whose sizes are set; diagonal: of A, on the device. Collective. */
+PetscErrorCode AggDevOthersSmooth(const PC_AggDevice *a, Mat A, Mat P, double omega, const void *diagonal,
+                                  AggDevSmoothed *others, SpmvExec *exec, SpmvStatus *status)
 {
-  PetscBool device = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-  PetscReal largest;
-  Vec       diagonal, mine;
-  Mat       S;
+  AIJFmtArrays    of_A    = {.parts = 0};
+  AIJFmtGhostRows ghost   = NULL; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvCsr         nothing = {.scalar_type = AIJFMT_SCALAR};
+  Mat             block;
 
   PetscFunctionBegin;
-  PetscCall(AggDevLargestGet(pc, a, A, NULL, NULL, &largest));
-  PetscCall(MatMatMult(A, *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &S));
-  PetscCall(MatProductClear(S));
-  PetscCall(MatCreateVecs(A, &diagonal, NULL));
-  PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(VecCreateLocalVector(diagonal, &mine));
-  PetscCall(VecGetLocalVector(diagonal, mine));
-  PetscCall(Blocks(S, *P, (PetscReal)1.4 / largest, mine, &device, reason));
-  PetscCall(VecRestoreLocalVector(diagonal, mine));
-  PetscCall(VecDestroy(&mine));
-  PetscCall(VecDestroy(&diagonal));
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
-  if (!reason[0]) {
-    PetscCall(MatDestroy(P));
-    *P = S;
-    if (device) a->info.prolongators_device++;
-    a->info.prolongators_blocks++;
-  } else PetscCall(MatDestroy(&S));
+  PetscCall(GhostsGet(a, A, P, &ghost, exec, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, NULL));
+  PetscCall(AIJFmtArraysGet(block, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, exec, &of_A, status));
+  if (!*status) PetscCall(NothingMake(A->rmap->n, P->cmap->N, &nothing, exec, status));
+  if (!*status)
+    *status = AggDevSmoothStep(omega, diagonal, &of_A.csr, AIJFmtGhostRowsCsr(ghost), &nothing, others, exec);
+  if (!*status) PetscCall(AggDevSmoothLog(others));
+  spmv_scratch_free(exec, SPMV_DEVICE, (void *)nothing.pattern.row_ptr);
+  PetscCall(AIJFmtArraysRestore(block, exec, &of_A, NULL));
+  PetscCall(AIJFmtGhostRowsDestroy(&ghost, exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,11 +20,20 @@ PetscErrorCode AggDevForgetLevel(PC_AggDevice *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode AggDevForgetGraph(PC_AggDevice *a)
+{
+  PetscFunctionBegin;
+  spmv_graph_destroy(&a->graph);
+  PetscCall(PetscFree(a->beyond));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AggDevForgetTentative(PC_AggDevice *a)
 {
   PetscFunctionBegin;
   spmv_scratch_free(&a->exec, a->exec.space, a->p0_block);
   a->p0_block = NULL;
+  a->p0_there = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,7 +46,7 @@ static PetscErrorCode Free(void *context)
   spmv_exec_free(&a->exec, a->exec.space, a->aggregate);
   spmv_exec_free(&a->exec, a->exec.space, a->p0_block);
   spmv_exec_free(&a->near_exec, a->near_exec.space, a->near);
-  spmv_graph_destroy(&a->graph);
+  PetscCall(AggDevForgetGraph(a));
   PetscCall(PetscFree(context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,11 +4,9 @@
 #include <petscpc.h>
 #include "mat/impls/aij/plan.h"
 
-/* graph.c, prolongator.c, gamg.c, setup_window.c, aggdevice_nearnull.c */
+/* graph.c, gamg.c, setup_window.c, aggdevice_nearnull.c */
 PETSC_INTERN AIJFmtGraph    MatCreateGraph_SeqAIJFmt, MatCreateGraph_MPIAIJFmt;
 PETSC_INTERN void           AIJFmtGraphKeep(SpmvGraph **);
-PETSC_INTERN PetscErrorCode AIJFmtProlongatorSmooth(Mat S, Mat P0, PetscReal omega, Vec diagonal, PetscBool *device,
-                                                    char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtGamgWatch(PC);
 PETSC_INTERN PetscErrorCode AIJFmtGamgForgetNear(PC);
 PETSC_INTERN PetscErrorCode AIJFmtPCNamesRegister(void);

@@ -214,6 +214,38 @@ static PetscErrorCode WithBlocks(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- the graph of the own vertices alone, which stays on the device ---- */
+
+/* *graph: empty, or NULL if a process cannot make its part */
+static PetscErrorCode KeepParallel(Mat A, const AIJFmtGraphRequest *r, Mat *graph)
+{
+  char              reason[SPMV_MESSAGE_MAX] = "";
+  SpmvGraph        *made                     = NULL;
+  Mat               block;
+  AIJFmtGraphSource from;
+  SpmvStatus        status;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
+  PetscCall(AIJFmtGraphSourceGet(block, &from, &status));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (!status) status = AIJFmtGraphMake(A, r, &from, &made);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(AIJFmtGraphSourceRestore(block, &from));
+  PetscCall(AIJFmtRefuse(&from.exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
+  if (reason[0]) {
+    spmv_graph_destroy(&made);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)A), 0, 0, 0, 0, 0, NULL, 0, NULL, graph));
+  PetscCall(MatAssemblyBegin(*graph, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*graph, MAT_FINAL_ASSEMBLY));
+  PetscCall(AIJFmtRan(block, AIJFMT_WHY_GRAPH, ""));
+  *aijfmt_process.graph = made;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, PetscInt n,
                                      PetscInt index[], Mat *graph)
 {
@@ -225,6 +257,7 @@ static PetscErrorCode CreateParallel(Mat A, PetscBool symmetrize, PetscBool scal
   PetscCall(AIJFmtStateGet(A, &s));
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(AIJFmtGraphLeave(A, s, &r, graph));
+  if (!*graph && aijfmt_process.graph) PetscCall(KeepParallel(A, &r, graph));
   if (*graph) PetscFunctionReturn(PETSC_SUCCESS);
   if (bs == 1) PetscCall(WithoutBlocks(A, s, &r, graph));
   else PetscCall(WithBlocks(A, s, &r, graph));
