@@ -64,10 +64,11 @@ SPMV_API SpmvStatus spmv_csr_shift(const SpmvPattern *, SpmvScalar, const void *
 /* The same with a number for each row: adds diagonal [rows], on the device, or with inserts puts it in their place */
 SPMV_API SpmvStatus spmv_csr_set_diagonal(const SpmvPattern *, SpmvScalar, const void *diagonal, int inserts,
                                           void *values, SpmvExec *);
-/* The matrix [left right]: the columns of right follow those of left. Writes row_ptr, col and values of `to`, despite
-   their const, of which row_ptr and col, or values, may be NULL. All have one index type; of the sizes of `to` none is
-   read. Only enqueues. */
-SPMV_API SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, const SpmvCsr *to, SpmvExec *);
+/* Two matrices side by side: the first `before` columns of right, then those of left, then the others of right. Columns
+   of rows ascend in all. Writes row_ptr, col and values of `to`, despite their const, of which row_ptr and col may be
+   NULL. All have one index type; of the sizes of `to` none is read. Only enqueues. */
+SPMV_API SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before, const SpmvCsr *to,
+                                    SpmvExec *);
 
 /* ---- of a CSR on the host ---- */
 

@@ -36,7 +36,7 @@ SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, SpmvExec *e
 
 SpmvStatus spmv_csr_diagonal(const SpmvCsr *csr, void *diagonal, SpmvExec *exec) { return no_device(exec); }
 
-SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, const SpmvCsr *to, SpmvExec *exec)
+SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before, const SpmvCsr *to, SpmvExec *exec)
 {
   return no_device(exec);
 }

@@ -48,6 +48,7 @@ static SpmvStatus by_cg(const SpmvExtremesOptions *o, void *x, void *b, const vo
   options.block_size     = o->block_size;
   options.product        = o->product;
   options.product_ctx    = o->product_ctx;
+  options.processes      = o->processes;
   options.lanczos        = o->steps;
   SPMV_TRY(spmv_cg_create(&options, exec, &cg));
   SpmvStatus status = spmv_cg_start(cg, x, b, m, SPMV_CG_PRECONDITIONED, exec);
@@ -76,6 +77,7 @@ static SpmvStatus by_gmres(const SpmvExtremesOptions *o, void *b, const void *m,
   options.block_size     = o->block_size;
   options.product        = o->product;
   options.product_ctx    = o->product_ctx;
+  options.processes      = o->processes;
   options.hessenberg     = 1;
   SPMV_TRY(spmv_gmres_create(&options, exec, &gmres));
   SpmvStatus status = spmv_gmres_start(gmres, b, b, m, 1, exec); /* b stands for x, which is not updated */

@@ -18,12 +18,12 @@ __device__ double noise(int64_t row)
 }
 
 template <typename S>
-__global__ void spmv_extremes_vectors(int64_t rows, const S *diagonal, S *b, S *x, S *m)
+__global__ void spmv_extremes_vectors(int64_t rows, int64_t first_row, const S *diagonal, S *b, S *x, S *m)
 {
   const int64_t row = blockIdx.x * (int64_t)THREADS + threadIdx.x;
 
   if (row >= rows) return;
-  b[row] = (S)noise(row);
+  b[row] = (S)noise(first_row + row);
   if (x) x[row] = 0;
   if (m) m[row] = diagonal[row] == 0 ? S(1) : S(1) / diagonal[row];
 }
@@ -32,8 +32,8 @@ SpmvStatus begin(const SpmvExtremesOptions *o, void *b, void *x, void *m, SpmvEx
 {
   return spmv_with_scalar(o->scalar_type, [&](auto s) -> SpmvStatus {
     using S = decltype(s);
-    SPMV_LAUNCH(exec, spmv_extremes_vectors<S>, spmv_blocks(o->rows, THREADS), THREADS, 0, o->rows, (const S *)o->m,
-                (S *)b, (S *)x, (S *)m);
+    SPMV_LAUNCH(exec, spmv_extremes_vectors<S>, spmv_blocks(o->rows, THREADS), THREADS, 0, o->rows, o->first_row,
+                (const S *)o->m, (S *)b, (S *)x, (S *)m);
     return SPMV_SUCCESS;
   });
 }

@@ -35,8 +35,8 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
                      "%s does not run in graphs if communication or the preconditioner waits for the host: use chunks",
                      who);
   if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no product", who);
-  if (o->hessenberg && (o->mode != SPMV_GMRES_CHUNK || o->processes || o->preconditioner == SPMV_PC_FUNCTION))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: a Hessenberg matrix with graphs, processes or a function", who);
+  if (o->hessenberg && (o->mode != SPMV_GMRES_CHUNK || o->preconditioner == SPMV_PC_FUNCTION))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: a Hessenberg matrix with graphs or a function", who);
   return spmv_check_device(who, exec);
 }
 
@@ -57,9 +57,11 @@ static int64_t lay_out(SpmvGmresState *s, double *small, const SpmvGmresOptions 
   return all;
 }
 
-static int64_t bytes_kept(SpmvGmres *g)
+static int64_t bytes_kept(const SpmvGmres *g)
 {
-  return 2 * (int64_t)sizeof(SpmvRecord) + lay_out(&g->start, NULL, &g->options) * (int64_t)sizeof(double);
+  SpmvGmresState unused;
+
+  return 2 * (int64_t)sizeof(SpmvRecord) + lay_out(&unused, NULL, &g->options) * (int64_t)sizeof(double);
 }
 
 static SpmvStatus allocate(SpmvGmres *g, SpmvExec *exec)

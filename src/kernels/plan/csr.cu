@@ -95,28 +95,29 @@ struct Side {
   const S *values;
 };
 
-/* Copies row i of a matrix to the entries from `begin` on, with columns from `first` on; row_ptr NULL: values only */
+/* Copies entries begin to end of a matrix to those from `to_begin` on, with columns from `first` on; without to.row_ptr
+   the values only */
 template <typename I, typename S>
-__device__ inline void copy_row(const Side<I, S> &from, int64_t i, I begin, I first, const Side<I, S> &to, int lane)
+__device__ inline void copy_entries(const Side<I, S> &from, I begin, I end, const Side<I, S> &to, I to_begin, I first)
 {
-  const I row = from.row_ptr[i];
-
-  for (I k = lane; k < from.row_ptr[i + 1] - row; k += BESIDE) {
-    if (to.row_ptr) ((I *)to.col)[begin + k] = first + from.col[row + k];
-    if (to.values) ((S *)to.values)[begin + k] = from.values[row + k];
+  for (I k = threadIdx.x % BESIDE; k < end - begin; k += BESIDE) {
+    if (to.row_ptr) ((I *)to.col)[to_begin + k] = first + from.col[begin + k];
+    if (to.values) ((S *)to.values)[to_begin + k] = from.values[begin + k];
   }
 }
 
 template <typename I, typename S>
-__global__ void spmv_put_beside(Side<I, S> left, Side<I, S> right, int64_t rows, I left_cols, Side<I, S> to)
+__global__ void spmv_put_beside(Side<I, S> left, Side<I, S> right, int64_t rows, I left_cols, I before, Side<I, S> to)
 {
-  const int64_t i    = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / BESIDE;
-  const int     lane = threadIdx.x % BESIDE;
+  const int64_t i = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / BESIDE;
 
-  if (i <= rows && lane == 0 && to.row_ptr) ((I *)to.row_ptr)[i] = left.row_ptr[i] + right.row_ptr[i];
+  if (i <= rows && threadIdx.x % BESIDE == 0 && to.row_ptr) ((I *)to.row_ptr)[i] = left.row_ptr[i] + right.row_ptr[i];
   if (i >= rows) return;
-  copy_row(left, i, left.row_ptr[i] + right.row_ptr[i], I(0), to, lane);
-  copy_row(right, i, left.row_ptr[i + 1] + right.row_ptr[i], left_cols, to, lane);
+  const I begin = right.row_ptr[i], end = right.row_ptr[i + 1], mine = left.row_ptr[i], mine_end = left.row_ptr[i + 1];
+  const I middle = begin + (I)spmv_first_not_below(end - begin, before, [&](I j) { return right.col[begin + j]; });
+  copy_entries(right, begin, middle, to, mine + begin, I(0));
+  copy_entries(left, mine, mine_end, to, mine + middle, before);
+  copy_entries(right, middle, end, to, mine_end + middle, left_cols);
 }
 
 template <typename I, typename S>
@@ -126,12 +127,13 @@ Side<I, S> side_of(const SpmvCsr *m)
 }
 
 template <typename I, typename S>
-SpmvStatus put_beside(const SpmvCsr *left, const SpmvCsr *right, const SpmvCsr *to, SpmvExec *exec)
+SpmvStatus put_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before, const SpmvCsr *to, SpmvExec *exec)
 {
   const int64_t rows = left->pattern.rows;
 
   SPMV_LAUNCH(exec, (spmv_put_beside<I, S>), spmv_blocks((rows + 1) * BESIDE, THREADS), THREADS, 0,
-              (side_of<I, S>(left)), (side_of<I, S>(right)), rows, (I)left->pattern.cols, (side_of<I, S>(to)));
+              (side_of<I, S>(left)), (side_of<I, S>(right)), rows, (I)left->pattern.cols, (I)before,
+              (side_of<I, S>(to)));
   return SPMV_SUCCESS;
 }
 
@@ -222,7 +224,8 @@ extern "C" SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, 
   return spmv_stream_wait(exec); /* the scratch memory is freed */
 }
 
-extern "C" SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, const SpmvCsr *to, SpmvExec *exec)
+extern "C" SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before, const SpmvCsr *to,
+                                      SpmvExec *exec)
 {
   const SpmvCsr *const all[] = {left, right, to};
 
@@ -230,5 +233,5 @@ extern "C" SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right,
   if (left->pattern.rows != right->pattern.rows || left->pattern.index_type != right->pattern.index_type)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%lld and %lld rows, or other index types, cannot lie side by side",
                      (long long)left->pattern.rows, (long long)right->pattern.rows);
-  return SPMV_BY_TYPES(put_beside, left->pattern.index_type, to->scalar_type, left, right, to, exec);
+  return SPMV_BY_TYPES(put_beside, left->pattern.index_type, to->scalar_type, left, right, before, to, exec);
 }

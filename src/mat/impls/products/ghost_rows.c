@@ -16,7 +16,6 @@ struct AIJFmtGhostRowsStruct {
   void               *selection;
   void               *packed;  /* values of S B, on the device, ... */
   PetscScalar        *here[2]; /* ... on the host, and the received ones */
-  PetscInt           *from;    /* [entries]: nonzero k is received entry from[k] */
   void               *block;   /* device memory of csr */
   SpmvCsr             csr;     /* the rows, with the columns of the whole matrix */
 };
@@ -75,8 +74,7 @@ static PetscErrorCode PackedFetch(AIJFmtGhostRows g, PetscInt n, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Exchanges lengths and columns of the rows; the columns of each row then ascend. row_ptr [rows + 1]; the caller frees
-   *col. */
+/* Exchanges lengths and columns of the rows. row_ptr [rows + 1]; the caller frees *col. */
 static PetscErrorCode PatternExchange(AIJFmtGhostRows g, PetscInt rows, const PetscInt lengths[], const PetscInt sent[],
                                       PetscInt row_ptr[], PetscInt **col)
 {
@@ -84,14 +82,10 @@ static PetscErrorCode PatternExchange(AIJFmtGhostRows g, PetscInt rows, const Pe
   PetscCall(PetscPackExchange(g->rows, MPIU_INT, lengths, row_ptr + 1));
   PetscCall(PetscPackNeighboursOfParts(g->rows, lengths, row_ptr + 1, &g->entries));
   PetscCall(PetscMalloc2((size_t)GhostSent(g), &g->here[0], (size_t)GhostReceived(g), &g->here[1]));
-  PetscCall(PetscMalloc1((size_t)GhostReceived(g), &g->from));
   PetscCall(PetscMalloc1((size_t)GhostReceived(g), col));
   PetscCall(PetscPackExchange(g->entries, MPIU_INT, sent, *col));
   row_ptr[0] = 0;
   for (PetscInt r = 0; r < rows; r++) row_ptr[r + 1] += row_ptr[r];
-  for (PetscInt k = 0; k < row_ptr[rows]; k++) g->from[k] = k;
-  for (PetscInt r = 0; r < rows; r++)
-    PetscCall(PetscSortIntWithArray(row_ptr[r + 1] - row_ptr[r], *col + row_ptr[r], g->from + row_ptr[r]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,7 +108,7 @@ static SpmvStatus PatternUpload(AIJFmtGhostRows g, PetscInt rows, PetscInt cols,
 }
 
 /* Gets the pattern of the rows `needed` [n], ascending numbers of the layout, of a matrix whose local rows are B, with
-   `cols` columns, on all processes; number: those of the columns of B. Collective, with one status on all processes. */
+   `cols` columns, on all processes; number: those of the columns of B, which ascend. Collective, with one status on all processes. */
 PetscErrorCode AIJFmtGhostRowsMake(PetscLayout layout, PetscInt n, const PetscInt needed[], const SpmvPattern *B,
                                    const PetscInt number[], PetscInt cols, SpmvExec *exec, AIJFmtGhostRows *ghost,
                                    SpmvStatus *status)
@@ -147,7 +141,6 @@ PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, const void *values, SpmvEx
 {
   const int64_t sent     = GhostSent(g) * (int64_t)sizeof **g->here,
                 received = GhostReceived(g) * (int64_t)sizeof **g->here;
-  PetscScalar *sorted;
 
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
@@ -156,13 +149,9 @@ PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, const void *values, SpmvEx
   *status = PetscPackAgreeStatus(g->rows->comm, exec, *status);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscPackExchange(g->entries, MPIU_SCALAR, g->here[0], g->here[1]));
-  PetscCall(PetscMalloc1((size_t)GhostReceived(g), &sorted));
-  for (int64_t k = 0; k < GhostReceived(g); k++) sorted[k] = g->here[1][g->from[k]];
   if (received > 0)
-    AIJFmtCallSpmv(exec, spmv_copy((void *)g->csr.values, SPMV_DEVICE, sorted, SPMV_HOST, received, exec));
-  AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
+    AIJFmtCallSpmv(exec, spmv_copy((void *)g->csr.values, SPMV_DEVICE, g->here[1], SPMV_HOST, received, exec));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)received));
-  PetscCall(PetscFree(sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,7 +168,6 @@ PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *ghost, SpmvExec *exec)
   PetscCall(PetscPackNeighboursDestroy(&g->rows));
   PetscCall(PetscPackNeighboursDestroy(&g->entries));
   PetscCall(PetscFree2(g->here[0], g->here[1]));
-  PetscCall(PetscFree(g->from));
   PetscCall(PetscFree(g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

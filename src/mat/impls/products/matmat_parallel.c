@@ -68,6 +68,7 @@ typedef struct {
   SpmvCsr          csr;
   void            *block;   /* memory of its arrays; NULL: not made */
   IS               columns; /* their numbers in the whole matrix */
+  PetscInt         before;  /* how many of other processes come first */
   PetscObjectState state;   /* of the factor when the values were filled */
 } LocalRows;
 
@@ -139,20 +140,25 @@ static PetscErrorCode ValuesState(Mat A, PetscObjectState *state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The numbers of the columns of both blocks */
-static PetscErrorCode ColumnsMake(Mat factor, IS *columns)
+/* The numbers of the columns of both blocks, which ascend; *before: how many of other processes precede those of this
+   one */
+static PetscErrorCode ColumnsMake(Mat factor, IS *columns, PetscInt *before)
 {
-  const PetscInt  mine = factor->cmap->n;
+  const PetscInt  mine = factor->cmap->n, first = factor->cmap->rstart;
   const PetscInt *others;
-  PetscInt       *number;
+  PetscInt       *number, n;
   Mat             block;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(factor, NULL, &block, &others));
-  PetscCall(PetscMalloc1((size_t)mine + (size_t)block->cmap->n, &number));
-  for (PetscInt c = 0; c < mine; c++) number[c] = factor->cmap->rstart + c;
-  PetscCall(PetscArraycpy(number + mine, others, block->cmap->n));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, mine + block->cmap->n, number, PETSC_OWN_POINTER, columns));
+  n       = block->cmap->n;
+  *before = 0;
+  while (*before < n && others[*before] < first) ++*before;
+  PetscCall(PetscMalloc1((size_t)mine + (size_t)n, &number));
+  PetscCall(PetscArraycpy(number, others, *before));
+  for (PetscInt c = 0; c < mine; c++) number[*before + c] = first + c;
+  PetscCall(PetscArraycpy(number + *before + mine, others + *before, n - *before));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, mine + n, number, PETSC_OWN_POINTER, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,12 +189,12 @@ static PetscErrorCode LocalFill(Mat factor, LocalRows *l, SpmvExec *exec, SpmvSt
   PetscCall(AIJFmtBlocksGet(factor, blocks));
   for (int b = 0; b < 2 && !*status; b++)
     PetscCall(AIJFmtArraysGet(blocks[b], AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, exec, &a[b], status));
+  if (first) PetscCall(ColumnsMake(factor, &l->columns, &l->before));
   if (first && !*status) *status = LocalAlloc(l, a, exec);
   to = l->csr;
   if (!first) to.pattern.row_ptr = to.pattern.col = NULL;
-  if (!*status) *status = spmv_csr_beside(&a[0].csr, &a[1].csr, &to, exec);
+  if (!*status) *status = spmv_csr_beside(&a[0].csr, &a[1].csr, l->before, &to, exec);
   for (int b = 0; b < 2; b++) PetscCall(AIJFmtArraysRestore(blocks[b], exec, &a[b], NULL));
-  if (first) PetscCall(ColumnsMake(factor, &l->columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

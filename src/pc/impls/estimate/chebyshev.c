@@ -74,14 +74,13 @@ static PetscErrorCode Estimate(KSP ksp, KSP estimator, Mat A, Mat P, char why[SP
   PetscBool           renewed;
   SpmvExtremesOptions o;
   SpmvExtremes        found;
-  SpmvOperator        call;
   SpmvExec            exec, scratch;
 
   PetscFunctionBegin;
   PetscCall(Describe(ksp, estimator, P, &o, why));
   if (!why[0]) PetscCall(MGDevPointDescribe(ksp->pc, &wanted, why));
+  if (!why[0]) PetscCall(PetscPackEstimateWhyNot((PetscObject)ksp, A, o.steps, why));
   if (ksp->nwork < 2) PetscCall(KSPSetWorkVecs(ksp, 3));
-  if (!why[0]) PetscCall(PetscPackEstimateBegin((PetscObject)ksp, A, ksp->work[0], &o, &call, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_exec_init(&exec, SPMV_DEVICE);
   PetscCall(AIJFmtCudaStream(&exec));
@@ -90,7 +89,7 @@ static PetscErrorCode Estimate(KSP ksp, KSP estimator, Mat A, Mat P, char why[SP
   o.preconditioner = m.kind;
   o.block_size     = (int)m.block;
   o.m              = m.values;
-  if (!why[0]) PetscCall(PetscPackEstimate((PetscObject)ksp, A, &o, &exec, &found, why));
+  PetscCall(PetscPackEstimate((PetscObject)ksp, A, ksp->work[0], &o, &exec, &found, why));
   MGDevPointFree(&m, &scratch);
   if (!why[0]) PetscCall(PetscPackChebyshevEstimated(ksp, A, P, (PetscReal)found.least, (PetscReal)found.largest));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,6 +3,8 @@
   PETSc: the same iterations, from the same right-hand side.
 */
 #include "estimate.h"
+#include "parallel/processes.h"
+#include <petsc/private/matimpl.h>
 
 static PetscLogEvent estimate_event;
 
@@ -27,52 +29,150 @@ static PetscErrorCode OtherOption(PetscOptions options, char why[SPMV_MESSAGE_MA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* call: the product with A, or a reason */
-static PetscErrorCode ProductGet(Mat A, Vec x, int steps, SpmvOperator *call, const char **why)
+/* The product with A on the device */
+typedef struct {
+  SpmvOperator       call;
+  PetscPackProcesses all;
+  PetscPackHalo      halo;
+  AIJFmtPlanCache    ghosts; /* of the columns of other processes, if that block has no plan itself */
+} Product;
+
+static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanOnDevice *found, char why[SPMV_MESSAGE_MAX])
 {
-  AIJFmtPlanOnDevice found;
-  MatNullSpace       null;
+  PetscFunctionBegin;
+  PetscCall(AIJFmtDevicePlan(A, x, found));
+  if (found->why_host) PetscCall(PetscStrncpy(why, found->why_host, SPMV_MESSAGE_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan of the columns of other processes; the block may be too small for one */
+static PetscErrorCode GhostPlanGet(Product *p, Mat block, Vec x, SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
+{
+  static const char *const formats[] = {"crsv"};
+  AIJFmtPlanOnDevice       found;
+  SpmvStatus               status;
+
+  PetscFunctionBegin;
+  if (why[0] || block->cmap->n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanGet(block, x, &found, why));
+  if (!found.plan && !why[0]) {
+    PetscCall(AIJFmtPlanFromHost(&p->ghosts, block, 1, formats, exec, &status));
+    PetscCall(AIJFmtRefuse(exec, status, why));
+    found.plan = p->ghosts.plan;
+    found.work = p->ghosts.work;
+  }
+  p->call.ghost_plan = found.plan;
+  p->call.ghost_work = found.work;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Opens the communication between the processes. Collective. */
+static PetscErrorCode HaloGet(Product *p, Mat A, Mat block, const PetscInt ghost[], SpmvExec *exec,
+                              char why[SPMV_MESSAGE_MAX])
+{
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackProcessesOpen(&p->all, PetscObjectComm((PetscObject)A), exec, &status));
+  if (!status)
+    PetscCall(PetscPackHaloCreate(&p->all, A->cmap, block->cmap->n, ghost, AIJFMT_SCALAR, exec, &p->halo, &status));
+  PetscCall(AIJFmtRefuse(exec, status, why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  p->call.halo      = p->halo;
+  p->call.ghosts    = PetscPackHaloGhosts(p->halo);
+  p->call.processes = &p->all.call;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets p, or a reason. The caller calls ProductFree(). Collective. */
+static PetscErrorCode ProductGet(Mat A, Vec x, Product *p, SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
+{
+  AIJFmtPlanOnDevice found = {.plan = NULL};
+  Mat                block = A, others = NULL;
+  const PetscInt    *ghost  = NULL;
+  PetscBool          blocks = PETSC_TRUE;
   PetscMPIInt        size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  PetscCall(MatGetNullSpace(A, &null));
-  if (size > 1) *why = "several processes";
-  else if (null) *why = "the matrix has a null space";
-  else if (steps < 1 || steps > SPMV_EXTREMES_STEPS) *why = "the number of iterations is not 1 to 30";
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtDevicePlan(A, x, &found));
-  *call = (SpmvOperator){.plan = found.plan, .work = found.work};
-  if (found.why_host) *why = found.why_host;
-  else if (!found.plan) *why = "the matrix has no plan on the device";
-  else if (spmv_operator_waits(call)) *why = "the plan is partly on the host";
+  if (size > 1) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &blocks));
+  if (!blocks && !why[0]) PetscCall(PetscStrncpy(why, "the matrix is not of type mpiaij", SPMV_MESSAGE_MAX));
+  if (size > 1 && blocks) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, &others, &ghost));
+  if (!why[0]) PetscCall(PlanGet(block, x, &found, why));
+  if (!found.plan && !why[0]) PetscCall(PetscStrncpy(why, "the matrix has no plan on the device", SPMV_MESSAGE_MAX));
+  p->call.plan = found.plan;
+  p->call.work = found.work;
+  if (others) PetscCall(GhostPlanGet(p, others, x, exec, why));
+  if (!why[0] && spmv_operator_waits(&p->call))
+    PetscCall(PetscStrncpy(why, "the plan is partly on the host", SPMV_MESSAGE_MAX));
+  if (others) PetscCall(HaloGet(p, A, others, ghost, exec, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackEstimateBegin(PetscObject about, Mat A, Vec x, SpmvExtremesOptions *o, SpmvOperator *call,
-                                      char why[SPMV_MESSAGE_MAX])
+static PetscErrorCode ProductFree(Product *p, SpmvExec *exec)
 {
-  const char *reason = NULL;
+  PetscFunctionBegin;
+  AIJFmtPlanDrop(&p->ghosts, exec);
+  PetscCall(PetscPackHaloDestroy(&p->halo, exec));
+  PetscCall(PetscPackProcessesClose(&p->all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether all processes have the memory of an estimate: one that fails would leave the others waiting. Collective. */
+static PetscErrorCode Reserve(Mat A, const SpmvExtremesOptions *o, SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
+{
+  enum { VECTORS = 5 /* beside the basis of GMRES */ };
+
+  void      *block;
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  status = spmv_scratch_alloc(exec, SPMV_DEVICE, (VECTORS + o->steps) * (o->rows + 1) * (int64_t)sizeof(PetscScalar),
+                              "vectors of an estimate", &block);
+  spmv_scratch_free(exec, SPMV_DEVICE, block);
+  PetscCall(AIJFmtRefuse(exec, status, why));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscPackEstimateWhyNot(PetscObject about, Mat A, int steps, char why[SPMV_MESSAGE_MAX])
+{
+  MatNullSpace null;
 
   PetscFunctionBegin;
   PetscCall(OtherOption(about->options, why));
+  PetscCall(MatGetNullSpace(A, &null));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ProductGet(A, x, o->steps, call, &reason));
-  if (reason) PetscCall(PetscStrncpy(why, reason, SPMV_MESSAGE_MAX));
-  o->rows        = A->rmap->n;
-  o->scalar_type = AIJFMT_SCALAR;
-  o->product     = spmv_operator_product;
-  o->product_ctx = call;
-  o->tolerance   = PetscMax(o->tolerance, 10 * (double)PETSC_MACHINE_EPSILON);
+  if (null) PetscCall(PetscStrncpy(why, "the matrix has a null space", SPMV_MESSAGE_MAX));
+  else if (steps < 1 || steps > SPMV_EXTREMES_STEPS)
+    PetscCall(PetscStrncpy(why, "the number of iterations is not 1 to 30", SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, const SpmvExtremesOptions *o, SpmvExec *exec,
+PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, Vec x, SpmvExtremesOptions *o, SpmvExec *exec,
                                  SpmvExtremes *found, char why[SPMV_MESSAGE_MAX])
 {
+  Product p;
+
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(&p, sizeof p));
   PetscCall(PetscLogEventBegin(estimate_event, about, A, 0, 0));
-  PetscCall(AIJFmtRefuse(exec, spmv_extremes(o, exec, found), why));
+  PetscCall(ProductGet(A, x, &p, exec, why));
+  o->rows        = A->rmap->n;
+  o->first_row   = A->rmap->rstart;
+  o->scalar_type = AIJFMT_SCALAR;
+  o->product     = spmv_operator_product;
+  o->product_ctx = &p.call;
+  o->processes   = p.call.processes;
+  o->tolerance   = PetscMax(o->tolerance, 10 * (double)PETSC_MACHINE_EPSILON);
+  if (!why[0] && o->processes) PetscCall(Reserve(A, o, exec, why));
+  if (!why[0]) {
+    PetscCall(AIJFmtRefuse(exec, spmv_extremes(o, exec, found), why));
+    if (o->processes) PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
+  }
+  PetscCall(ProductFree(&p, exec));
   PetscCall(PetscLogEventEnd(estimate_event, about, A, 0, 0));
   if (!why[0])
     PetscCall(PetscInfo(about, "eigenvalues estimated on the device: %g to %g\n", found->least, found->largest));

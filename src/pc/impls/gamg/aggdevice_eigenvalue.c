@@ -55,8 +55,7 @@ static PetscErrorCode EstimateByPetsc(PC pc, Mat A, PetscReal *least, PetscReal 
 static PetscErrorCode EstimateThere(PC pc, PC_AggDevice *a, Mat A, Vec diagonal, const void *there, SpmvExtremes *found,
                                     char why[SPMV_MESSAGE_MAX])
 {
-  SpmvExtremesOptions o = {.preconditioner = SPMV_PC_DIAGONAL, .m = there, .inverse = 1, .tolerance = 1e-12};
-  SpmvOperator        call;
+  SpmvExtremesOptions o     = {.preconditioner = SPMV_PC_DIAGONAL, .m = there, .inverse = 1, .tolerance = 1e-12};
   PetscInt            steps = 10;
   PetscBool           known, spd, set;
   const char         *of_pc;
@@ -73,8 +72,10 @@ static PetscErrorCode EstimateThere(PC pc, PC_AggDevice *a, Mat A, Vec diagonal,
   o.kind  = !strcmp(type, KSPCG) || !strcmp(type, KSPCGDEVICE) ? SPMV_EXTREMES_LANCZOS : SPMV_EXTREMES_SINGULAR;
   if (o.kind == SPMV_EXTREMES_SINGULAR && strcmp(type, KSPGMRES) && strcmp(type, KSPGMRESDEVICE))
     PetscCall(PetscStrncpy(why, "the method is neither cg nor gmres", SPMV_MESSAGE_MAX));
-  else PetscCall(PetscPackEstimateBegin((PetscObject)pc, A, diagonal, &o, &call, why));
-  if (!why[0]) PetscCall(PetscPackEstimate((PetscObject)pc, A, &o, &a->exec, found, why));
+  else PetscCall(PetscPackEstimateWhyNot((PetscObject)pc, A, o.steps, why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!there) PetscCall(PetscStrncpy(why, "the diagonal is not on the device", SPMV_MESSAGE_MAX));
+  PetscCall(PetscPackEstimate((PetscObject)pc, A, diagonal, &o, &a->exec, found, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,8 +86,7 @@ static PetscErrorCode Estimate(PC pc, PC_AggDevice *a, Mat A, Vec diagonal, cons
   SpmvExtremes found;
 
   PetscFunctionBegin;
-  if (there) PetscCall(EstimateThere(pc, a, A, diagonal, there, &found, why));
-  else PetscCall(PetscStrncpy(why, "the diagonal is not on the device", sizeof why));
+  PetscCall(EstimateThere(pc, a, A, diagonal, there, &found, why));
   if (why[0]) {
     PetscCall(PetscInfo(pc, "eigenvalues estimated by PETSc: %s\n", why));
     PetscCall(PetscStrncpy(a->estimate_reason, why, sizeof a->estimate_reason));

@@ -45,7 +45,7 @@ static PetscErrorCode BeyondMake(PC_AggDevice *a, Mat A)
 {
   SpmvPattern     p = {.nnz = 0};
   const PetscInt *others, *row_ptr, *col;
-  PetscInt       *edges, *last, bs, vertices;
+  PetscInt       *edges, *other, *last, bs, vertices; /* other: vertices; last: had an edge to them */
   Mat             block;
 
   PetscFunctionBegin;
@@ -56,23 +56,23 @@ static PetscErrorCode BeyondMake(PC_AggDevice *a, Mat A)
   row_ptr = (const PetscInt *)p.row_ptr;
   col     = (const PetscInt *)p.col;
   PetscCall(PetscMalloc1((size_t)vertices + 1, &a->beyond));
-  PetscCall(PetscMalloc1((size_t)block->cmap->n, &last)); /* vertex that had the edge, at its first column */
-  for (PetscInt c = 0; c < block->cmap->n; c++) last[c] = -1;
+  PetscCall(PetscMalloc2((size_t)block->cmap->n, &other, (size_t)block->cmap->n, &last));
+  for (PetscInt c = 0; c < block->cmap->n; c++) {
+    other[c] = c > 0 && others[c - 1] / bs == others[c] / bs ? other[c - 1] : c;
+    last[c]  = -1;
+  }
   edges     = a->beyond + 1;
   edges[-1] = 0;
   for (PetscInt v = 0; v < vertices; v++) {
     edges[v] = 0;
     for (PetscInt k = p.nnz > 0 ? row_ptr[v * bs] : 0; p.nnz > 0 && k < row_ptr[(v + 1) * bs]; k++) {
-      PetscInt c = col[k];
-
-      while (c > 0 && others[c - 1] / bs == others[c] / bs) c--;
-      edges[v] += last[c] != v;
-      last[c] = v;
+      edges[v] += last[other[col[k]]] != v;
+      last[other[col[k]]] = v;
     }
   }
   PetscCall(BeyondReceive(A, others, block->cmap->n, bs, edges));
   for (PetscInt v = 0; v < vertices; v++) edges[v] += edges[v - 1];
-  PetscCall(PetscFree(last));
+  PetscCall(PetscFree2(other, last));
   PetscCall(AIJFmtHostPatternRestore(block, &p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
