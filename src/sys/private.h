@@ -60,6 +60,11 @@ PETSC_INTERN PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr);
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJAssemble(Mat, PetscInt **diagonal, PetscBool *done);
 /* 3.18 to 3.26: the number of rows of a MATSEQAIJ that are not empty, as its assembly has counted them; all if unknown */
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJNonzeroRows(Mat, PetscInt *);
+/* private_mpiaij.c, 3.18 to 3.26: before the first assembly of a MATMPIAIJ whose off-diagonal block has local columns
+   already, gives it their numbers in the whole matrix, `columns` [n], which A then owns; PETSc would find them in a hash
+   table. Not collective. */
+PETSC_INTERN PetscErrorCode PetscPackMPIAIJKnown(PetscBool *known);
+PETSC_INTERN PetscErrorCode PetscPackMPIAIJGiveColumns(Mat A, PetscInt n, PetscInt columns[]);
 /* Copies the arrays that PETSc does not free to arrays of its own. From 3.22 on MatSetValues() frees the old arrays,
    whoever owns them, if a new nonzero has no room. */
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJOwn(Mat);

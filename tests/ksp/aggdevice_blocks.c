@@ -100,7 +100,7 @@ static PetscErrorCode Smoothing(Mat A)
   PetscCall(Patterns(A, &after));
   PetscCall(Compare(A, P0, P));
   PetscCall(CGDevTestCheck(once.prolongators_device == once.levels_device && once.prolongators_agg == 0 &&
-                               once.levels_device > 0 && once.levels_agg == 0,
+                               once.levels_device > 0 && once.levels_agg == 0 && once.estimates_petsc == 0,
                            "smoothing", "not on the device"));
   PetscCall(CGDevTestCheck(plain.prolongators_device == 0 && twice.prolongators_device == 0, "smoothing",
                            "on the device, where agg must do it"));

@@ -34,35 +34,26 @@ typedef struct {
   SpmvOperator       call;
   PetscPackProcesses all;
   PetscPackHalo      halo;
-  AIJFmtPlanCache    ghosts; /* of the columns of other processes, if that block has no plan itself */
+  AIJFmtPlanCache    own[2]; /* of a block without a plan */
 } Product;
 
-static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanOnDevice *found, char why[SPMV_MESSAGE_MAX])
-{
-  PetscFunctionBegin;
-  PetscCall(AIJFmtDevicePlan(A, x, found));
-  if (found->why_host) PetscCall(PetscStrncpy(why, found->why_host, SPMV_MESSAGE_MAX));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The plan of the columns of other processes; the block may be too small for one */
-static PetscErrorCode GhostPlanGet(Product *p, Mat block, Vec x, SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
+/* The plan of a block, with vectors like x; own: for one that may be too small for a plan, or NULL */
+static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanCache *own, SpmvExec *exec, AIJFmtPlanOnDevice *found,
+                              char why[SPMV_MESSAGE_MAX])
 {
   static const char *const formats[] = {"crsv"};
-  AIJFmtPlanOnDevice       found;
   SpmvStatus               status;
 
   PetscFunctionBegin;
-  if (why[0] || block->cmap->n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PlanGet(block, x, &found, why));
-  if (!found.plan && !why[0]) {
-    PetscCall(AIJFmtPlanFromHost(&p->ghosts, block, 1, formats, exec, &status));
+  PetscCall(AIJFmtDevicePlan(A, x, found));
+  if (found->why_host) PetscCall(PetscStrncpy(why, found->why_host, SPMV_MESSAGE_MAX));
+  else if (!found->plan && !own) PetscCall(PetscStrncpy(why, "the matrix has no plan on the device", SPMV_MESSAGE_MAX));
+  else if (!found->plan) {
+    PetscCall(AIJFmtPlanFromHost(own, A, 1, formats, exec, &status));
     PetscCall(AIJFmtRefuse(exec, status, why));
-    found.plan = p->ghosts.plan;
-    found.work = p->ghosts.work;
+    found->plan = own->plan;
+    found->work = own->work;
   }
-  p->call.ghost_plan = found.plan;
-  p->call.ghost_work = found.work;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,7 +83,7 @@ static PetscErrorCode ProductGet(Mat A, Vec x, Product *p, SpmvExec *exec, char 
   AIJFmtPlanOnDevice found = {.plan = NULL};
   Mat                block = A, others = NULL;
   const PetscInt    *ghost  = NULL;
-  PetscBool          blocks = PETSC_TRUE;
+  PetscBool          blocks = PETSC_TRUE, empty;
   PetscMPIInt        size;
 
   PetscFunctionBegin;
@@ -100,11 +91,15 @@ static PetscErrorCode ProductGet(Mat A, Vec x, Product *p, SpmvExec *exec, char 
   if (size > 1) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &blocks));
   if (!blocks && !why[0]) PetscCall(PetscStrncpy(why, "the matrix is not of type mpiaij", SPMV_MESSAGE_MAX));
   if (size > 1 && blocks) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, &others, &ghost));
-  if (!why[0]) PetscCall(PlanGet(block, x, &found, why));
-  if (!found.plan && !why[0]) PetscCall(PetscStrncpy(why, "the matrix has no plan on the device", SPMV_MESSAGE_MAX));
+  empty = block->rmap->n == 0 ? PETSC_TRUE : PETSC_FALSE; /* of a process that has no rows */
+  if (!why[0]) PetscCall(PlanGet(block, x, empty ? &p->own[0] : NULL, exec, &found, why));
   p->call.plan = found.plan;
   p->call.work = found.work;
-  if (others) PetscCall(GhostPlanGet(p, others, x, exec, why));
+  if (!why[0] && others && others->cmap->n > 0) {
+    PetscCall(PlanGet(others, x, &p->own[1], exec, &found, why));
+    p->call.ghost_plan = found.plan;
+    p->call.ghost_work = found.work;
+  }
   if (!why[0] && spmv_operator_waits(&p->call))
     PetscCall(PetscStrncpy(why, "the plan is partly on the host", SPMV_MESSAGE_MAX));
   if (others) PetscCall(HaloGet(p, A, others, ghost, exec, why));
@@ -114,7 +109,7 @@ static PetscErrorCode ProductGet(Mat A, Vec x, Product *p, SpmvExec *exec, char 
 static PetscErrorCode ProductFree(Product *p, SpmvExec *exec)
 {
   PetscFunctionBegin;
-  AIJFmtPlanDrop(&p->ghosts, exec);
+  for (int b = 0; b < 2; b++) AIJFmtPlanDrop(&p->own[b], exec);
   PetscCall(PetscPackHaloDestroy(&p->halo, exec));
   PetscCall(PetscPackProcessesClose(&p->all));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -74,7 +74,7 @@ static PetscErrorCode EstimateThere(PC pc, PC_AggDevice *a, Mat A, Vec diagonal,
     PetscCall(PetscStrncpy(why, "the method is neither cg nor gmres", SPMV_MESSAGE_MAX));
   else PetscCall(PetscPackEstimateWhyNot((PetscObject)pc, A, o.steps, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!there) PetscCall(PetscStrncpy(why, "the diagonal is not on the device", SPMV_MESSAGE_MAX));
+  if (!there && A->rmap->n > 0) PetscCall(PetscStrncpy(why, "the diagonal is not on the device", SPMV_MESSAGE_MAX));
   PetscCall(PetscPackEstimate((PetscObject)pc, A, diagonal, &o, &a->exec, found, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
