@@ -56,7 +56,12 @@ typedef struct {
   const SpmvCsr *matrix;
   /* 0: conjugate gradients. Another number: Richardson's iteration x += step M (b - A x) by the same engine: the direction
      is p = M r, any A and M are accepted, and tests, norms and counts are as above. */
-  double               step;
+  double step;
+  /* Chronopoulos and Gear (1989), as KSPSolve_CG_SingleReduction(): the product is that with z = M r, w = A p is
+     updated as p is, and (p, w) follows from (z, A z). So processes->add is called once per iteration, for three sums,
+     at the price of two vectors and of more rounding. Not with SPMV_CG_PERSISTENT, step, lanczos or
+     spmv_cg_correct(). */
+  int                  single_reduction;
   const SpmvProcesses *processes; /* NULL for one process. Otherwise not with SPMV_CG_PERSISTENT, and with SPMV_CG_GRAPH
                                      only if its functions just enqueue */
   int64_t              history;   /* number of the latest norms that are kept for spmv_cg_history(), 8 bytes each; 0:

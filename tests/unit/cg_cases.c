@@ -9,16 +9,24 @@
 static const int32_t *row_ptr_of(const CgMatrix *a) { return a->pattern.row_ptr; }
 static const int32_t *col_of(const CgMatrix *a) { return a->pattern.col; }
 
-CgSetup cg_setup(SpmvCgMode mode, SpmvCgNorm norm, int block)
+void cg_set_mode(CgSetup *u, int mode)
 {
-  return (CgSetup){.mode           = mode,
-                   .norm           = norm,
-                   .block          = block,
-                   .rtol           = 1e-9,
-                   .divtol         = INFINITY,
-                   .max_iterations = 1000,
-                   .check_after    = -1,
-                   .step           = INT64_MAX};
+  u->single_reduction = mode > SPMV_CG_PERSISTENT;
+  u->mode             = (SpmvCgMode)(u->single_reduction ? mode - CG_SINGLE_CHUNK : mode);
+}
+
+CgSetup cg_setup(int mode, SpmvCgNorm norm, int block)
+{
+  CgSetup u = {.norm           = norm,
+               .block          = block,
+               .rtol           = 1e-9,
+               .divtol         = INFINITY,
+               .max_iterations = 1000,
+               .check_after    = -1,
+               .step           = INT64_MAX};
+
+  cg_set_mode(&u, mode);
+  return u;
 }
 
 void cg_outcome_free(CgOutcome *o)
@@ -227,18 +235,19 @@ void cg_engine_open_by(CgEngine *e, const CgMatrix *a, const CgSetup *u, Hooks *
   if (hooks) hooks_exec(hooks, e->plain.space, e->plain.stream, &e->exec);
   open_matrix(e);
   spmv_cg_options_init(&o);
-  o.rows           = a->pattern.rows;
-  o.scalar_type    = u->scalar;
-  o.mode           = u->mode;
-  o.preconditioner = u->block > 1 ? SPMV_PC_BLOCKS : u->block ? SPMV_PC_DIAGONAL : SPMV_PC_IDENTITY;
-  o.block_size     = u->block;
-  o.product        = product;
-  o.product_ctx    = ctx;
-  o.matrix         = &e->csr;
-  o.processes      = u->processes;
-  o.history        = u->history ? u->history : CG_HISTORY;
-  o.chunk          = u->chunk;
-  e->status        = spmv_cg_create(&o, &e->exec, &e->cg);
+  o.rows             = a->pattern.rows;
+  o.scalar_type      = u->scalar;
+  o.mode             = u->mode;
+  o.preconditioner   = u->block > 1 ? SPMV_PC_BLOCKS : u->block ? SPMV_PC_DIAGONAL : SPMV_PC_IDENTITY;
+  o.block_size       = u->block;
+  o.product          = product;
+  o.product_ctx      = ctx;
+  o.matrix           = &e->csr;
+  o.processes        = u->processes;
+  o.history          = u->history ? u->history : CG_HISTORY;
+  o.chunk            = u->chunk;
+  o.single_reduction = u->single_reduction;
+  e->status          = spmv_cg_create(&o, &e->exec, &e->cg);
 }
 
 void cg_engine_renew(CgEngine *e)

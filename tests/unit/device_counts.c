@@ -110,7 +110,7 @@ static Counts codsell_conversion(void)
 /* ---- solvers ---- */
 
 /* A run of so many iterations in one chunk */
-static Counts cg_run(SpmvCgMode mode, int64_t iterations, const SpmvProcesses *processes)
+static Counts cg_run(int mode, int64_t iterations, const SpmvProcesses *processes)
 {
   CgMatrix a = cg_matrix(2);
   CgSetup  u = cg_setup(mode, SPMV_CG_NORM_NONE, 1);
@@ -140,6 +140,15 @@ static Counts cg_iteration_of_processes(void)
 {
   const SpmvProcesses many = {.add = cg_add_alone};
   return difference(cg_run(SPMV_CG_CHUNK, 4, &many), cg_run(SPMV_CG_CHUNK, 3, &many));
+}
+static Counts cg_single_reduction(const SpmvProcesses *processes)
+{
+  return difference(cg_run(CG_SINGLE_CHUNK, 4, processes), cg_run(CG_SINGLE_CHUNK, 3, processes));
+}
+static Counts cg_iteration_of_single_reduction(void) { return cg_single_reduction(NULL); }
+static Counts cg_iteration_of_single_reduction_of_processes(void)
+{
+  return cg_single_reduction(&(SpmvProcesses){.add = cg_add_alone});
 }
 static Counts cg_persistent_iteration(void)
 {

@@ -54,6 +54,10 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT,
                      "%s: %d iterations for a Lanczos matrix, or a mode or a function beside them", who, o->lanczos);
   if (o->preconditioner == SPMV_PC_FUNCTION) SPMV_TRY(check_function(o, exec));
+  if (o->single_reduction && (o->mode == SPMV_CG_PERSISTENT || o->lanczos || o->step != 0))
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,
+                     "%s: a single reduction neither runs in one kernel nor with a fixed step or a Lanczos matrix",
+                     who);
   if (o->mode == SPMV_CG_PERSISTENT) SPMV_TRY(check_matrix(o, exec));
   else if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "conjugate gradients: no product");
   return spmv_check_device(who, exec);
@@ -74,14 +78,22 @@ static int64_t bytes_kept(const SpmvCgOptions *o)
 
 static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 {
-  enum { ARRAYS = 7 };
+  enum { ARRAYS = 8 };
   const SpmvCgOptions *o             = &cg->options;
   const int64_t        vector        = o->rows * spmv_scalar_bytes(o->scalar_type);
-  void **const         array[ARRAYS] = {
-              &cg->p, &cg->w, &cg->z, (void **)&cg->state, (void **)&cg->partial, (void **)&cg->history, (void **)&cg->kept};
-  const int64_t bytes[ARRAYS] = {o->p ? 0 : vector,
+  const int            function      = o->preconditioner == SPMV_PC_FUNCTION;
+  void **const         array[ARRAYS] = {&cg->p,
+                                        &cg->w,
+                                        &cg->z,
+                                        &cg->az,
+                                        (void **)&cg->state,
+                                        (void **)&cg->partial,
+                                        (void **)&cg->history,
+                                        (void **)&cg->kept};
+  const int64_t        bytes[ARRAYS] = {o->p ? 0 : vector,
                                  o->w ? 0 : vector,
-                                 o->preconditioner == SPMV_PC_FUNCTION ? vector : 0,
+                                 function || o->single_reduction ? vector : 0,
+                                 o->single_reduction ? vector : 0,
                                  sizeof(SpmvCgState),
                                  4 * SPMV_SUM_GRID_MAX * (int64_t)sizeof(double),
                                  o->history * (int64_t)sizeof(double),
@@ -95,16 +107,19 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 
 /* Words read and written, and flops, of an iteration without the product A p. Three kernels run: (p, w) reads p, w; the
    update of x and r reads p, w, x, r, M and writes x, r; the new direction reads r, p, M and writes p. If M is a
-   function, the update does not read M, a fourth kernel reads r, z for (r, z), and the direction reads z, p. */
+   function, the update does not read M, a fourth kernel reads r, z for (r, z), and the direction reads z, p. With a
+   single reduction one kernel reads z, A z, p, w, x, r, M and writes p, w, x, r, and z unless M is a function; another
+   reads r, z, A z. */
 static void describe(SpmvCg *cg)
 {
-  const int    block = spmv_cg_block_size(&cg->options);
-  const double rows  = (double)cg->options.rows;
+  const int    block  = spmv_cg_block_size(&cg->options);
+  const double rows   = (double)cg->options.rows;
+  const int    single = cg->options.single_reduction;
 
   cg->info.bytes         = cg->object.bytes;
-  cg->info.words         = rows * (block == SPMV_POINT_STORED ? 13 : 11 + 2 * block);
+  cg->info.words         = rows * (block == SPMV_POINT_STORED ? 13 : single ? 14 + block : 11 + 2 * block);
   cg->info.traffic_bytes = cg->info.words * (double)spmv_scalar_bytes(cg->options.scalar_type);
-  cg->info.flops         = rows * (12 + (block > 0 ? 2 * block - 1 : 0));
+  cg->info.flops         = rows * ((single ? 14 : 12) + (block > 0 ? 2 * block - 1 : 0));
 }
 
 static SpmvStatus fill(SpmvCg *cg, const SpmvCgOptions *options, SpmvExec *exec)
@@ -161,10 +176,12 @@ SpmvStatus spmv_cg_start(SpmvCg *cg, void *x, void *r, const void *m, SpmvCgNorm
 SpmvStatus spmv_cg_correct(SpmvCg *cg, int restart, SpmvExec *exec)
 {
   exec->message[0] = '\0';
-  if (exec->space != SPMV_DEVICE || !cg->started || (cg->last.reason != SPMV_RTOL && cg->last.reason != SPMV_ATOL))
+  if (exec->space != SPMV_DEVICE || !cg->started || cg->options.single_reduction ||
+      (cg->last.reason != SPMV_RTOL && cg->last.reason != SPMV_ATOL))
     return spmv_fail(
         exec, SPMV_ERR_ARGUMENT,
-        "conjugate gradients: not started, not on the device, or not converged, so that nothing is to be corrected");
+        "conjugate gradients: not started, not on the device, with a single reduction, or not converged, so "
+        "that nothing is to be corrected");
   cg->last.reason         = SPMV_ITERATING;
   const SpmvStatus status = slots->correct(cg, restart, exec);
   if (status) cg->started = 0;

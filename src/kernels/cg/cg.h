@@ -13,7 +13,8 @@ struct SpmvCg {
   SpmvCgOptions       options;
   SpmvCsr             matrix; /* of the persistent kernel; options.matrix points to it */
   void               *p, *w;  /* [rows] */
-  void               *z;      /* [rows]: M r of SPMV_PC_FUNCTION; else NULL, and NULL without rows */
+  void               *z;  /* [rows]: M r of SPMV_PC_FUNCTION or a single reduction; else NULL, and NULL without rows */
+  void               *az; /* [rows]: A z of a single reduction; else NULL */
   SpmvCgState        *state;
   double             *partial; /* [4][SPMV_SUM_GRID_MAX]: partial sums */
   double             *history; /* [options.history] */
@@ -60,7 +61,7 @@ static inline SpmvStatus spmv_cg_apply(SpmvCg *cg, const void *r, SpmvExec *exec
 /* Whether the test comes before the preconditioner's function, so that the last iteration need not call it */
 static inline int spmv_cg_tests_early(const SpmvCg *cg)
 {
-  return spmv_cg_has_function(cg) && spmv_cg_norm_is_of_r(cg->norm);
+  return spmv_cg_has_function(cg) && !cg->options.single_reduction && spmv_cg_norm_is_of_r(cg->norm);
 }
 
 /* Replaces sums by their sums over all processes */

@@ -21,7 +21,7 @@ typedef struct {
   double      curvature;         /* (p, w) */
   double      alpha, scale;      /* x += alpha p, p = z + scale p */
   double      step;              /* 0; Richardson's iteration: always alpha, and scale is 0 */
-  double      sums[2];           /* sums that pass from kernel to kernel: (p, w), or (r, z) and the norm's */
+  double      sums[3];           /* sums that pass from kernel to kernel: (p, w); or (r, z), the norm's and (z, A z) */
   void       *x, *r;             /* the caller's; read from here, so that one graph serves any vectors */
   const void *m;
   double     *history; /* a ring of `kept` norms: that of iteration i is at (i - 1) mod kept */
@@ -149,6 +149,20 @@ SPMV_BOTH void spmv_cg_take_residual(SpmvCgState *s, double beta, double squares
   if (s->record.reason == SPMV_ITERATING) spmv_cg_take_beta(s, beta);
   else s->beta = beta;
   s->active = s->record.reason == SPMV_ITERATING;
+}
+
+/* Decides after the sums of a single reduction: those of iteration 0 or of an iteration, and (z, A z), from which
+   (p, w) of the next iteration follows, because p and z are conjugate to the directions before them. A reason found
+   there counts as that iteration, which has not begun. */
+SPMV_BOTH void spmv_cg_take_single(SpmvCgState *s, int first)
+{
+  if (first) spmv_cg_take_first(s, s->sums[0], s->sums[1]);
+  else {
+    s->record.iterations = s->record.completed + 1;
+    spmv_cg_take_residual(s, s->sums[0], s->sums[1]);
+  }
+  if (s->record.reason == SPMV_ITERATING) spmv_cg_take_curvature(s, s->sums[2] - s->scale * s->scale * s->curvature);
+  if (s->record.reason == SPMV_ITERATING) s->record.iterations = s->record.completed;
 }
 
 /* Decides after the sum of squares of an iteration whose (r, z) is computed later */

@@ -197,6 +197,53 @@ UNIT_TEST(cg_decides_after_a_correction)
   }
 }
 
+/* Iteration 0 has (z, A z) = 2, and so (p, w) = 2; then an iteration with these sums */
+static SpmvCgState after_single(double beta, double squares, double zaz)
+{
+  SpmvCgState s = begun(SPMV_CG_PRECONDITIONED);
+
+  s = (SpmvCgState){.stop_at = 100, .norm = s.norm, .test = s.test, .sums = {4, 9, 2}};
+  spmv_cg_take_single(&s, 1);
+  check(&s, SPMV_ITERATING, 0, 0);
+  UNIT_CHECK(s.active && s.alpha == 2 && s.record.first == 3);
+  s.sums[0] = beta;
+  s.sums[1] = squares;
+  s.sums[2] = zaz;
+  spmv_cg_take_single(&s, 0);
+  UNIT_EQUAL(s.record.reason == SPMV_ITERATING, s.active);
+  return s;
+}
+
+UNIT_TEST(cg_decides_after_a_single_reduction)
+{
+  SpmvCgState s = after_single(2, 25, 2);
+
+  check(&s, SPMV_ITERATING, 1, 1);
+  UNIT_CHECK(s.scale == 0.5 && s.curvature == 2 - 0.25 * 2 && s.alpha == 2 / 1.5 && s.record.norm == 5);
+  static const struct {
+    double     beta, squares, zaz;
+    SpmvReason reason;
+    int64_t    iterations, completed;
+  } cases[] = {{2, 1, 2, SPMV_RTOL, 1, 1},
+               {2, 1, -9, SPMV_RTOL, 1, 1}, /* (p, w) is that of the next iteration */
+               {2, 1e6, 2, SPMV_DIVERGED_TOLERANCE, 1, 1},
+               {2, NAN, 2, SPMV_DIVERGED_NOT_A_NUMBER, 1, 0},
+               {NAN, 25, 2, SPMV_DIVERGED_NOT_A_NUMBER, 1, 1},
+               {2, 25, NAN, SPMV_DIVERGED_NOT_A_NUMBER, 2, 1},
+               {-2, 25, -9, SPMV_INDEFINITE_PC, 2, 1}, /* it is found before the matrix */
+               {0, 25, 2, SPMV_BREAKDOWN, 2, 1},
+               {2, 25, 0.5, SPMV_INDEFINITE_MATRIX, 2, 1}, /* (p, w) = 0 */
+               {2, 25, 0.25, SPMV_INDEFINITE_MATRIX, 2, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    s = after_single(cases[i].beta, cases[i].squares, cases[i].zaz);
+    check(&s, cases[i].reason, cases[i].iterations, cases[i].completed);
+  }
+  s                     = after_single(2, 25, 2);
+  s.test.max_iterations = 2;
+  spmv_cg_take_single(&s, 0); /* an indefinite matrix is not found after the last iteration */
+  check(&s, SPMV_DIVERGED_ITERATIONS, 2, 2);
+}
+
 /* Richardson's iteration: neither a sum of any sign nor one of 0 ends it, and the direction is the residual */
 UNIT_TEST(cg_takes_a_step_that_is_given)
 {

@@ -21,6 +21,11 @@ SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *, SpmvRecord *records, SpmvExec *);
    memory, which the chunks of a call write in turn; else NULL. */
 SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *, SpmvRecord *records, SpmvExec *);
 
+/* The two halves of an iteration with a single reduction: the direction and the step; z = M r if M is a function, the
+   product, sums and decisions. first: of iteration 0, which takes no step; cg_device_single.cu */
+SpmvStatus spmv_cg_enqueue_step(SpmvCg *, bool first, SpmvExec *);
+SpmvStatus spmv_cg_enqueue_single_sums(SpmvCg *, bool first, SpmvRecord *records, SpmvExec *);
+
 /* Chooses the grid of the persistent kernel, and fails if the device cannot run it; its launch;
    cg_device_persistent.cu */
 SpmvStatus spmv_cg_persistent_prepare(SpmvCg *, SpmvExec *);

@@ -288,7 +288,9 @@ SpmvStatus spmv_cg_enqueue_first(SpmvCg *cg, const SpmvCgState *begin, SpmvExec 
   if (exec->failure && exec->failure->status)
     SPMV_CUDA(exec, cudaMemsetAsync(cg->state, 0, sizeof *cg->state, (cudaStream_t)exec->stream));
   cg->r = begin->r;
-  return apply_and_sum(cg, cg->r, FIRST, exec);
+  if (!cg->options.single_reduction) return apply_and_sum(cg, cg->r, FIRST, exec);
+  SPMV_TRY(spmv_cg_enqueue_step(cg, true, exec));
+  return spmv_cg_enqueue_single_sums(cg, true, nullptr, exec);
 }
 
 SpmvStatus spmv_cg_enqueue_correction(SpmvCg *cg, int restart, SpmvExec *exec)
@@ -308,6 +310,10 @@ SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvRecord *records, SpmvExec *
 {
   const bool alone = !cg->options.processes;
 
+  if (cg->options.single_reduction) {
+    SPMV_TRY(spmv_cg_enqueue_step(cg, false, exec));
+    return spmv_cg_enqueue_single_sums(cg, false, records, exec);
+  }
   SPMV_TRY(multiply(cg, exec));
   SPMV_TRY(spmv_cg_with_kernel<0>(
       cg, [&](auto s, auto block) { return enqueue_residual<decltype(s), decltype(block)::value>(cg, alone, exec); }));
@@ -322,6 +328,7 @@ SpmvStatus spmv_cg_enqueue_advance(SpmvCg *cg, SpmvRecord *records, SpmvExec *ex
 {
   const bool alone = !cg->options.processes, early = spmv_cg_tests_early(cg);
 
+  if (cg->options.single_reduction) return spmv_cg_enqueue_step(cg, false, exec);
   SPMV_TRY(multiply(cg, exec));
   SPMV_TRY(cg->options.scalar_type == SPMV_F32 ? enqueue_advance<float>(cg, early, alone, exec)
                                                : enqueue_advance<double>(cg, early, alone, exec));
@@ -338,6 +345,7 @@ SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *cg, SpmvRecord *records, SpmvExec *ex
 {
   const bool early = spmv_cg_tests_early(cg);
 
+  if (cg->options.single_reduction) return spmv_cg_enqueue_single_sums(cg, false, records, exec);
   SPMV_TRY(apply_and_sum(cg, cg->r, early ? BETA : RESIDUAL, exec));
   return enqueue_new_direction(cg, early ? nullptr : records, exec);
 }

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_PERSISTENT : -1; }
+/* Of cg_set_mode() */
+static int last_mode(void) { return spmv_device_count(NULL) ? CG_SINGLE_GRAPH : -1; }
 
 typedef struct {
   const CgMatrix *a;
@@ -32,7 +33,7 @@ UNIT_TEST(cg_without_memory_leaves_nothing)
   CgMatrix a = cg_matrix(4);
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
-    Case c = {&a, cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 1)};
+    Case c = {&a, cg_setup(mode, SPMV_CG_PRECONDITIONED, 1)};
     for (int fault = SPMV_HOST; fault <= SPMV_DEVICE; fault++)
       cg_fail_each_allocation((SpmvSpace)fault, solve_with, &c);
   }
@@ -43,8 +44,9 @@ UNIT_TEST(cg_passes_on_that_a_product_fails)
 {
   CgMatrix a = cg_matrix(0);
 
-  for (int mode = SPMV_CG_CHUNK; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
-    CgSetup        u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 0);
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
+    if (mode == SPMV_CG_PERSISTENT) continue;
+    CgSetup        u = cg_setup(mode, SPMV_CG_PRECONDITIONED, 0);
     CgEngine       e;
     FailingProduct f = {&e.product, 0, 3};
     u.chunk          = 5;
@@ -67,15 +69,18 @@ UNIT_TEST(cg_of_no_rows_ends_at_once)
 {
   const SpmvTest test = {.max_iterations = 10};
 
-  for (int mode = SPMV_CG_CHUNK; mode <= last_mode() && mode < SPMV_CG_PERSISTENT; mode++) {
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
+    if (mode == SPMV_CG_PERSISTENT) continue;
+    const CgSetup u = cg_setup(mode, SPMV_CG_PRECONDITIONED, 0);
     SpmvCgOptions o;
     SpmvCgResult  result;
     SpmvExec      exec;
     SpmvCg       *cg;
     spmv_exec_init(&exec, SPMV_DEVICE);
     spmv_cg_options_init(&o);
-    o.mode    = (SpmvCgMode)mode;
-    o.product = cg_count_calls;
+    o.mode             = u.mode;
+    o.single_reduction = u.single_reduction;
+    o.product          = cg_count_calls;
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&o, &exec, &cg));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_start(cg, NULL, NULL, NULL, SPMV_CG_PRECONDITIONED, &exec));
     UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_run(cg, 100, &test, &result, &exec));
@@ -111,7 +116,18 @@ UNIT_TEST(cg_refuses_options_that_make_no_sense)
   exec.space = SPMV_DEVICE;
   o.mode     = SPMV_CG_GRAPH;
   if (spmv_device_count(NULL) == 0) UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
-  o.processes = &(SpmvProcesses){.add = cg_add_alone};
+  o.single_reduction = 1;
+  o.mode             = SPMV_CG_PERSISTENT;
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CONTAINS("single reduction", exec.message);
+  o.mode = SPMV_CG_CHUNK;
+  o.step = 0.5;
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
+  UNIT_CONTAINS("a fixed step", exec.message);
+  o.single_reduction = 0;
+  o.step             = 0;
+  o.mode             = SPMV_CG_GRAPH;
+  o.processes        = &(SpmvProcesses){.add = cg_add_alone};
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_cg_create(&o, &exec, &cg));
   UNIT_CONTAINS("use chunks", exec.message);
 }

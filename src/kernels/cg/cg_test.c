@@ -11,8 +11,8 @@
 static const SpmvCgNorm norms[] = {SPMV_CG_NORM_NONE, SPMV_CG_PRECONDITIONED, SPMV_CG_UNPRECONDITIONED,
                                    SPMV_CG_NATURAL};
 
-/* The last mode to test; without a device there is none */
-static int last_mode(void) { return spmv_device_count(NULL) ? SPMV_CG_PERSISTENT : -1; }
+/* The last mode to test, of cg_set_mode(); without a device there is none */
+static int last_mode(void) { return spmv_device_count(NULL) ? CG_SINGLE_GRAPH : -1; }
 
 static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 
@@ -53,7 +53,7 @@ UNIT_TEST(cg_of_all_modes_norms_and_preconditioners_is_that_of_books)
         for (int block = 0; block <= SPMV_PC_BLOCK_MAX; block++) {
           if (block && a.pattern.rows % block) continue;
           if ((i + k + block + mode) % 3) continue; /* each case in one mode: the emulated device is slow */
-          CgSetup u = cg_setup((SpmvCgMode)mode, norms[k], block);
+          CgSetup u = cg_setup(mode, norms[k], block);
           if (norms[k] == SPMV_CG_NORM_NONE) u.max_iterations = a.pattern.rows < 9 ? 3 : 9;
           u.own_stream = block % 2;
           check_against_textbook(&a, &u);
@@ -68,7 +68,7 @@ UNIT_TEST(cg_of_several_thread_blocks)
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
     for (int block = 0; block <= 3; block += 1 + block) {
-      CgSetup u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, block);
+      CgSetup u = cg_setup(mode, SPMV_CG_PRECONDITIONED, block);
       u.rtol    = 1e-5;
       check_against_textbook(&a, &u);
     }
@@ -82,7 +82,7 @@ UNIT_TEST(cg_makes_the_tolerance_of_the_first_norm)
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
     for (int k = 1; k < 4; k++) {
-      CgSetup u      = cg_setup((SpmvCgMode)mode, norms[k], 1);
+      CgSetup u      = cg_setup(mode, norms[k], 1);
       u.rtol         = 1e-3;
       CgOutcome own  = cg_solve(&a, &u);
       u.asks_first   = 1;
@@ -108,7 +108,7 @@ UNIT_TEST(cg_ends_at_iteration_0)
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++)
     for (int i = 0; i < 3; i++) {
-      CgSetup u   = cg_setup((SpmvCgMode)mode, norms[i + 1], 1);
+      CgSetup u   = cg_setup(mode, norms[i + 1], 1);
       u.rtol      = cases[i].rtol;
       u.absolute  = cases[i].absolute;
       u.divtol    = cases[i].divtol;
@@ -128,7 +128,7 @@ UNIT_TEST(cg_of_a_few_iterations)
   CgMatrix a = cg_matrix(CG_MATRICES - 1);
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
-    CgSetup u          = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 1);
+    CgSetup u          = cg_setup(mode, SPMV_CG_PRECONDITIONED, 1);
     u.max_iterations   = 3;
     u.chunk            = 2;
     CgOutcome expected = cg_textbook(&a, &u), got = cg_solve(&a, &u);
@@ -147,7 +147,7 @@ UNIT_TEST(cg_in_single_precision)
   CgMatrix a = cg_matrix(2);
 
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
-    CgSetup u          = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 3);
+    CgSetup u          = cg_setup(mode, SPMV_CG_UNPRECONDITIONED, 3);
     u.rtol             = 1e-3;
     CgOutcome expected = cg_textbook(&a, &u);
     u.scalar           = SPMV_F32;
@@ -163,7 +163,7 @@ UNIT_TEST(cg_in_single_precision)
 static void check_end(const CgMatrix *a, CgSetup u, SpmvReason reason, int64_t iterations, int64_t completed)
 {
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
-    u.mode      = (SpmvCgMode)mode;
+    cg_set_mode(&u, mode);
     CgOutcome o = cg_solve(a, &u);
     UNIT_EQUAL(SPMV_SUCCESS, o.status);
     if (o.result.reason != reason) unit_check(0, a->name, mode, "the reason differs");
@@ -259,7 +259,7 @@ UNIT_TEST(cg_in_steps_and_repeated_gives_the_same_bits)
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
     CgOutcome first = {0};
     for (int i = 0; i < 4; i++) {
-      CgSetup u   = cg_setup((SpmvCgMode)mode, SPMV_CG_NATURAL, 3);
+      CgSetup u   = cg_setup(mode, SPMV_CG_NATURAL, 3);
       u.step      = steps[i];
       u.chunk     = i == 3 ? 7 : i;
       CgOutcome o = cg_solve(&a, &u);
@@ -281,14 +281,14 @@ UNIT_TEST(cg_solves_again_with_other_values_and_the_same_graph)
 {
   for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
     CgMatrix a = cg_matrix(2);
-    CgSetup  u = cg_setup((SpmvCgMode)mode, SPMV_CG_PRECONDITIONED, 1);
+    CgSetup  u = cg_setup(mode, SPMV_CG_PRECONDITIONED, 1);
     CgEngine e;
     u.chunk = 4;
     cg_engine_open(&e, &a, &u, NULL);
     for (int i = 0; i < 3; i++) {
       CgOutcome expected = cg_textbook(&a, &u), got = cg_engine_solve(&e);
       check_alike(&a, &got, &expected, 1e-6);
-      UNIT_EQUAL(mode == SPMV_CG_GRAPH, got.info.graphs);
+      UNIT_EQUAL(u.mode == SPMV_CG_GRAPH, got.info.graphs);
       cg_outcome_free(&expected);
       cg_outcome_free(&got);
       for (int row = 0; row < a.pattern.rows; row++) *cg_diagonal(&a, row) *= 1.3;
@@ -305,20 +305,27 @@ UNIT_TEST(cg_lets_its_caller_add_the_sums)
   const SpmvProcesses two = {.ctx = &twice, .enqueues = 1, .add = cg_add_twice};
   CgMatrix            a   = cg_matrix(0);
 
-  for (int mode = SPMV_CG_CHUNK; mode <= last_mode() && mode <= SPMV_CG_GRAPH; mode++) {
-    CgSetup   u      = cg_setup((SpmvCgMode)mode, SPMV_CG_UNPRECONDITIONED, 1);
+  for (int mode = SPMV_CG_CHUNK; mode <= last_mode(); mode++) {
+    CgSetup   u      = cg_setup(mode, SPMV_CG_UNPRECONDITIONED, 1);
+    const int calls  = u.single_reduction ? 1 : 2; /* in an iteration */
     CgOutcome single = cg_solve(&a, &u);
-    u.processes      = &two;
-    u.chunk          = 1;
-    twice            = (CgTwice){0, 0};
+    if (mode == SPMV_CG_PERSISTENT) {
+      cg_outcome_free(&single);
+      continue;
+    }
+    u.processes = &two;
+    u.chunk     = 1;
+    twice       = (CgTwice){0, 0};
     u.rtol *= sqrt(2); /* the test's tolerance is made of the norm of one process */
     CgOutcome both = cg_solve(&a, &u);
     UNIT_EQUAL(single.result.reason, both.result.reason);
     UNIT_CHECK(distance(single.result.iterations, both.result.iterations) <= 1);
     /* chunks have the length of the option for any number of rows, because all processes must enqueue the same */
-    if (mode == SPMV_CG_GRAPH)
-      UNIT_EQUAL(1 + 2, twice.calls); /* one for iteration 0, two while an iteration is captured */
-    else UNIT_CHECK(twice.calls > 2 * both.result.completed && twice.calls <= 1 + 2 * (both.result.completed + 2));
+    if (u.mode == SPMV_CG_GRAPH)
+      UNIT_EQUAL(1 + calls, twice.calls); /* one for iteration 0, the others while an iteration is captured */
+    else
+      UNIT_CHECK(twice.calls > calls * both.result.completed && twice.calls <= 1 + calls * (both.result.completed + 2));
+    UNIT_EQUAL(u.single_reduction ? 3 * twice.calls : 2 + 3 * (twice.calls - 1) / 2, twice.sums);
     for (int i = 1; i < both.result.completed && i < single.result.completed; i++)
       UNIT_CHECK(fabs(both.norms[i] - sqrt(2) * single.norms[i]) <= 1e-12 * both.norms[0]);
     cg_outcome_free(&single);

@@ -31,13 +31,16 @@ typedef struct {
   int                  asks_first; /* the solver gives its first norm, then gets tolerances that are not relative */
   int64_t              min_iterations, max_iterations, check_after;
   int64_t              step; /* iterations of each call */
-  int                  max_is_success, chunk, own_stream;
+  int                  max_is_success, chunk, own_stream, single_reduction;
   int64_t              history; /* norms that the solver keeps; 0: CG_HISTORY */
   const SpmvProcesses *processes;
   const double        *m; /* a diagonal preconditioner to use instead of the inverse of the diagonal */
 } CgSetup;
+/* A single reduction in two modes, beside those of SpmvCgMode */
+enum { CG_SINGLE_CHUNK = SPMV_CG_PERSISTENT + 1, CG_SINGLE_GRAPH };
+void cg_set_mode(CgSetup *, int mode);
 /* rtol 1e-9, no test of divergence, at most 1000 iterations, in one call */
-CgSetup cg_setup(SpmvCgMode, SpmvCgNorm, int block);
+CgSetup cg_setup(int mode, SpmvCgNorm, int block);
 
 /* The result of a solve; norms [CG_HISTORY] from iteration 0 on */
 typedef struct {

@@ -147,11 +147,13 @@ UNIT_TEST(cg_with_a_cycle_is_that_of_books)
       CycleCase   c = symmetric_case(dense);
       CycleEngine e;
       cycle_engine_open(&e, &c);
-      for (int k = 0; k < 4; k++) {
+      for (int i = 0; i < 8; i++) {
+        const int     k       = i / 2;
         SpmvCgOptions options = options_of(&e, (SpmvCgMode)mode);
         SpmvCg       *cg;
-        options.chunk    = k == 3 ? 4 : 0;
-        Outcome expected = textbook(&c, norms[k], 1e-8);
+        options.chunk            = k == 3 ? 4 : 0;
+        options.single_reduction = i % 2;
+        Outcome expected         = textbook(&c, norms[k], 1e-8);
         UNIT_EQUAL(SPMV_SUCCESS, spmv_cg_create(&options, &e.exec, &cg));
         Outcome got = solve(cg, &e, NULL, norms[k], 1e-8, INT64_MAX), steps = solve(cg, &e, NULL, norms[k], 1e-8, 1);
         check_alike(&c, &got, &expected, 1e-9);
