@@ -19,6 +19,15 @@ static PetscErrorCode CheckLate(KSP ksp) { return KSPSetCheckNormIteration(ksp, 
 static PetscErrorCode LongChunk(KSP ksp) { return CGDevTestOption(ksp, "-ksp_cgdevice_chunk", "17"); }
 static PetscErrorCode Eigenvalues(KSP ksp) { return KSPSetComputeEigenvalues(ksp, PETSC_TRUE); }
 static PetscErrorCode SingleReduction(KSP ksp) { return KSPCGUseSingleReduction(ksp, PETSC_TRUE); }
+#if PETSC_VERSION_GE(3, 19, 0)
+static PetscErrorCode SingleAndCurvature(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SingleReduction(ksp));
+  PetscCall(KSPSetConvergedNegativeCurvature(ksp, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 #if PETSC_VERSION_GE(3, 20, 0)
 static PetscErrorCode AtLeastThirty(KSP ksp) { return KSPSetMinimumIterations(ksp, 30); }
 static PetscErrorCode AtLeastFour(KSP ksp) { return KSPSetMinimumIterations(ksp, 4); }
@@ -89,6 +98,14 @@ static PetscErrorCode Watched(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode WatchedSingle(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Watched(ksp));
+  PetscCall(SingleReduction(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Compare(const char name[], Mat A, Mat plain, CGDevSetup setup, PetscErrorCode (*configure)(KSP),
                               const char host[])
 {
@@ -133,11 +150,88 @@ static PetscErrorCode Ends(Mat A, Mat plain)
   PetscCall(Compare("own test and few iterations", A, plain, few, OwnTest, NULL));
   PetscCall(Compare("single reduction on and off", A, plain, usual, Single, NULL));
   PetscCall(Compare("eigenvalues", A, plain, usual, Eigenvalues, "eigenvalues"));
-  PetscCall(Compare("single reduction", A, plain, usual, SingleReduction, "single_reduction"));
   few.max_it = 0;
   PetscCall(Compare("no iterations", A, plain, few, NULL, "no iterations"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* -ksp_cg_single_reduction on the device, with all preconditioners and norms that the engine has */
+static PetscErrorCode SingleReductions(Mat A, Mat plain)
+{
+  static const char *const pcs[] = {PCNONE, PCJACOBI, PCPBJACOBI, PCGAMG};
+  CGDevSetup               setup = CGDevTestSetup(), persistent = setup;
+  PetscMPIInt              size;
+  char                     name[128];
+
+  PetscFunctionBeginUser;
+  setup.configure = persistent.configure = SingleReduction;
+  for (int norm = KSP_NORM_NONE; norm <= KSP_NORM_NATURAL; norm++)
+    for (size_t p = 0; p < sizeof pcs / sizeof *pcs; p++)
+      for (int mode = KSP_DEVICE_AUTO; mode <= KSP_DEVICE_GRAPH; mode++) {
+        if (mode == KSP_DEVICE_HOST) continue;
+        setup.norm   = (KSPNormType)norm;
+        setup.pc     = pcs[p];
+        setup.mode   = (KSPDeviceMode)mode;
+        setup.max_it = norm == KSP_NORM_NONE ? 7 : 1000;
+        PetscCall(PetscSNPrintf(name, sizeof name, "single reduction, %s, norm %d, mode %s", pcs[p], norm,
+                                KSPDeviceModes[mode]));
+        PetscCall(CGDevTestCompare(name, plain, A, NULL, &setup, NULL));
+      }
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  persistent.mode = KSP_DEVICE_PERSISTENT; /* several processes use a graph or chunks instead */
+  PetscCall(CGDevTestCompare("single reduction, persistent", plain, A, NULL, &persistent,
+                             size > 1 ? NULL : "no single reduction"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(PETSC_USE_LOG)
+/* The reductions by MPI in a solve of that many iterations; nccl: whether NCCL did those of sums */
+static PetscErrorCode Reductions(Mat A, PetscErrorCode (*configure)(KSP), PetscInt iterations, PetscLogDouble *count,
+                                 PetscBool *nccl)
+{
+  static CGDevOutcome o;
+  CGDevSetup          setup = CGDevTestSetup();
+  KSP                 ksp;
+
+  PetscFunctionBeginUser;
+  setup.mode      = KSP_DEVICE_CHUNK;
+  setup.max_it    = iterations;
+  setup.configure = configure;
+  PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o)); /* sets up the solver */
+  PetscCall(VecDestroy(&o.x));
+  *count = petsc_allreduce_ct;
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
+  *count = petsc_allreduce_ct - *count;
+  *nccl  = o.info.nccl;
+  PetscCall(CGDevTestCheck(o.iterations == iterations && o.info.used == KSP_DEVICE_CHUNK, "reductions",
+                           "the device did not do the iterations"));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two sums or one in an iteration of several processes. One reduction more agrees on its end, because MPI waits; with
+   NCCL there is none by MPI. */
+static PetscErrorCode ReductionsOfIteration(Mat A)
+{
+  PetscErrorCode (*const configure[])(KSP) = {SingleReduction, NULL};
+  PetscLogDouble few, more;
+  PetscBool      nccl;
+  PetscMPIInt    size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1 || !CGDevTestOnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int sums = 1; sums <= 2; sums++) {
+    PetscCall(Reductions(A, configure[sums - 1], 3, &few, &nccl));
+    PetscCall(Reductions(A, configure[sums - 1], 4, &more, &nccl));
+    PetscCall(CGDevTestCheck(more - few == (nccl ? 0 : sums + 1), sums == 1 ? "single reduction" : "two sums",
+                             "another number of reductions in an iteration"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 #if PETSC_VERSION_GE(3, 20, 0)
 /* A minimum number of iterations above and below the number that the tolerance needs, and above the maximum */
@@ -166,10 +260,18 @@ static PetscErrorCode Monitors(Mat A, Mat plain)
   PetscFunctionBeginUser;
   setup.norm = KSP_NORM_UNPRECONDITIONED;
   setup.rtol = (PetscReal)1e-4;
-  PetscCall(Compare("monitor", A, plain, setup, Watched, NULL));
-  PetscCall(CGDevTestCheck(seen.calls > 3 && !seen.wrong, "monitor", "iterations out of order"));
-  PetscCall(CGDevTestCheck(seen.largest < (sizeof(PetscReal) < 8 ? 1e-2 : 1e-8), "monitor",
-                           "the solution or the residual is not that of the norm"));
+  for (int single = 0; single < 2; single++) {
+    const char *name = single ? "monitor of a single reduction" : "monitor";
+
+    if (single) {
+      setup.configure = WatchedSingle;
+      setup.mode      = KSP_DEVICE_GRAPH;
+      PetscCall(CGDevTestCompare(name, plain, A, NULL, &setup, NULL));
+    } else PetscCall(Compare(name, A, plain, setup, Watched, NULL));
+    PetscCall(CGDevTestCheck(seen.calls > 3 && !seen.wrong, name, "iterations out of order"));
+    PetscCall(CGDevTestCheck(seen.largest < (sizeof(PetscReal) < 8 ? 1e-2 : 1e-8), name,
+                             "the solution or the residual is not that of the norm"));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -295,14 +397,18 @@ static PetscErrorCode IndefinitePreconditioner(Mat A, Mat plain)
 
 static PetscErrorCode BadMatrices(Mat A, Mat plain)
 {
-  CGDevSetup setup = CGDevTestSetup();
+  CGDevSetup setup = CGDevTestSetup(), single = setup;
 
   PetscFunctionBeginUser;
-  setup.pc = PCNONE;
+  setup.pc         = PCNONE;
+  single.pc        = PCNONE;
+  single.configure = SingleReduction;
   PetscCall(SetDiagonal(A, plain, -30));
   PetscCall(Compare("indefinite matrix", A, plain, setup, NULL, NULL));
+  PetscCall(CGDevTestCompare("indefinite matrix, single reduction", plain, A, NULL, &single, NULL));
   PetscCall(SetDiagonal(A, plain, (PetscScalar)NAN));
   PetscCall(Compare("matrix with an entry that is not a number", A, plain, setup, NULL, NULL));
+  PetscCall(CGDevTestCompare("not a number, single reduction", plain, A, NULL, &single, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,6 +424,9 @@ static PetscErrorCode LeftToParent(Mat A, Mat plain)
   setup.pc = size > 1 ? PCBJACOBI : PCICC;
   PetscCall(Compare("other preconditioner", A, plain, setup, NULL, "preconditioner"));
   setup.pc = PCJACOBI;
+#if PETSC_VERSION_GE(3, 19, 0)
+  PetscCall(Compare("negative curvature", A, plain, setup, SingleAndCurvature, "negative curvature"));
+#endif
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &null_space));
   PetscCall(MatSetNullSpace(A, null_space));
   PetscCall(MatSetNullSpace(plain, null_space));
@@ -339,6 +448,10 @@ static PetscErrorCode All(MatType type)
   PetscCall(Ends(A, plain));
 #if PETSC_VERSION_GE(3, 20, 0)
   PetscCall(Minimum(A, plain));
+#endif
+  PetscCall(SingleReductions(A, plain));
+#if defined(PETSC_USE_LOG)
+  PetscCall(ReductionsOfIteration(A));
 #endif
   PetscCall(Monitors(A, plain));
   PetscCall(MonitorOfNorms(A, plain));

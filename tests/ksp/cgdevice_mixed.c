@@ -242,6 +242,14 @@ static PetscErrorCode TestCases(void)
                            KSPConvergedReasons[o.reason]));
   PetscCall(VecDestroy(&o.x));
   PetscCall(KSPDestroy(&ksp));
+  PetscCall(CGDevTestCreate(KSPCGDEVICE, A, A, &setup, &ksp));
+  PetscCall(KSPCGUseSingleReduction(ksp, PETSC_TRUE));
+  PetscCall(CGDevTestSolve(ksp, NULL, &setup, &o));
+  if (CGDevTestOnDevice())
+    PetscCall(CGDevTestSays(ksp, "single reduction", "double precision instead: -ksp_cg_single"));
+  PetscCall(CGDevTestCheck((o.info.used != KSP_DEVICE_HOST) == CGDevTestOnDevice(), "single reduction", o.why));
+  PetscCall(VecDestroy(&o.x));
+  PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

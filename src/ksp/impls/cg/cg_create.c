@@ -8,7 +8,8 @@ static PetscErrorCode WhyParent(KSP ksp, KSPDevice *device, const char **why)
   const KSP_CGDevice *s = (KSP_CGDevice *)device;
 
   PetscFunctionBegin;
-  if (s->single_reduction) *why = "-ksp_cg_single_reduction";
+  if (s->single_reduction && AIJFmtKSPIndefinite(ksp) != KSP_DIVERGED_INDEFINITE_MAT)
+    *why = "negative curvature as success with -ksp_cg_single_reduction"; /* KSPCG does not know it there */
   else if (s->radius != 0) *why = "a trust region";
   else if (s->objective < 0) *why = "a target of the objective function";
   else if (ksp->pc_side != PC_LEFT) *why = "the preconditioner is not on the left";
@@ -112,6 +113,9 @@ static void InfoGet_CGDevice(const KSPDevice *device, KSPDeviceInfo *info)
    On several processes, each process iterates on its own rows. If each has a GPU of its own, messages and sums go
    through NVIDIA's NCCL, see `PetscPackSetNCCL()`, and the host waits for nothing within an iteration; otherwise they
    go by MPI.
+
+   With `-ksp_cg_single_reduction`, see `KSPCGUseSingleReduction()`, all sums of an iteration on the device are one
+   message between the processes. The persistent kernel and mixed precision do not have this variant.
 
    A monitor or convergence test that is not PETSc's own sees the solution of every iteration, which costs a copy each.
 

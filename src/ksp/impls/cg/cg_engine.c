@@ -19,10 +19,12 @@ static PetscErrorCode ChooseMode(KSP_CGDevice *s, Mat A, KSPDeviceMode *mode)
   *mode = s->mode;
   if (s->several && s->mode != KSP_DEVICE_CHUNK) *mode = KSP_DEVICE_GRAPH;
   if (s->several) PetscFunctionReturn(PETSC_SUCCESS);
-  if (function && s->mode == KSP_DEVICE_AUTO) *mode = KSP_DEVICE_GRAPH;
+  if ((function || s->single_reduction) && s->mode == KSP_DEVICE_AUTO) *mode = KSP_DEVICE_GRAPH;
   if (function && s->mode == KSP_DEVICE_PERSISTENT)
     PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no multigrid and no factors", sizeof s->reason));
-  if (function || s->mode != KSP_DEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->single_reduction && s->mode == KSP_DEVICE_PERSISTENT)
+    PetscCall(PetscStrncpy(s->reason, "the persistent kernel has no single reduction", sizeof s->reason));
+  if (*mode != KSP_DEVICE_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtNonzeros(A, &nonzeros));
   *mode = !s->no_persistent && spmv_cg_persistent_pays(A->rmap->n, nonzeros, AIJFMT_SCALAR) ? KSP_DEVICE_PERSISTENT
                                                                                             : KSP_DEVICE_GRAPH;
@@ -35,13 +37,14 @@ static PetscErrorCode OptionsCommon_CGDevice(const KSP_CGDevice *s, Mat A, SpmvC
 
   PetscFunctionBegin;
   spmv_cg_options_init(wanted);
-  wanted->rows           = A->rmap->n;
-  wanted->scalar_type    = AIJFMT_SCALAR;
-  wanted->preconditioner = s->pc.kind;
-  wanted->block_size     = (int)s->pc.block;
-  wanted->history        = KSPDEV_HISTORY;
-  wanted->step           = (double)s->scale;
-  wanted->chunk          = (int)s->chunk;
+  wanted->rows             = A->rmap->n;
+  wanted->scalar_type      = AIJFMT_SCALAR;
+  wanted->preconditioner   = s->pc.kind;
+  wanted->block_size       = (int)s->pc.block;
+  wanted->history          = KSPDEV_HISTORY;
+  wanted->step             = (double)s->scale;
+  wanted->single_reduction = s->single_reduction;
+  wanted->chunk            = (int)s->chunk;
   if (s->pc.kind != SPMV_PC_FUNCTION) PetscFunctionReturn(PETSC_SUCCESS);
   wanted->apply       = function.apply;
   wanted->apply_ctx   = function.ctx;

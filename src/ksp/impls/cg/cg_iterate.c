@@ -127,9 +127,10 @@ static PetscErrorCode RunConclude_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *r
 
 /* Number of cycles in a call of the engine: one per iteration, but none for an iteration that ended the solve by a test
    of r */
-static int64_t CyclesOf(KSP ksp, const SpmvCgResult *result, int64_t before)
+static int64_t CyclesOf(KSP ksp, const SpmvCgOptions *o, const SpmvCgResult *result, int64_t before)
 {
-  const PetscBool early = ksp->normtype == KSP_NORM_NONE || ksp->normtype == KSP_NORM_UNPRECONDITIONED;
+  const PetscBool of_r  = ksp->normtype == KSP_NORM_NONE || ksp->normtype == KSP_NORM_UNPRECONDITIONED;
+  const PetscBool early = of_r && !o->single_reduction;
   const PetscBool ended = result->reason != SPMV_ITERATING && result->iterations == result->completed;
 
   return result->completed - before - (early && ended && result->completed > before ? 1 : 0);
@@ -157,7 +158,8 @@ static PetscErrorCode RunOnce_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   spmv_cg_info(s->engine, &info);
   KSPDevTryAll(ksp, s, status);
   PetscCall(AIJFmtLogGpuFlops((double)(run->result.completed - before) * (2.0 * s->matrix.nonzeros + info.flops)));
-  if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevCountApplies(KSPDEV(s), CyclesOf(ksp, &run->result, before)));
+  if (s->pc.kind == SPMV_PC_FUNCTION)
+    PetscCall(KSPDevCountApplies(KSPDEV(s), CyclesOf(ksp, &s->engine_options, &run->result, before)));
   s->residual_away = s->r.staged;
   if (run->watch.sees_x && run->result.completed > before) PetscCall(AIJFmtVectorFetch(&s->exec, &s->x));
   PetscCall(RunConclude_CGDevice(ksp, s, run, before));

@@ -1,6 +1,6 @@
 /*
   cg_parent.c - wraps the functions that KSPCG composed and its residual: notes the settings and passes them on. The
-  engine has no trust region, no target of the objective function and no single reduction; KSPCG does such solves.
+  engine has no trust region and no target of the objective function; KSPCG does such solves.
 */
 #include "cgdevice.h"
 

@@ -61,7 +61,8 @@ PetscErrorCode CGDevMixedBegin(KSP ksp, KSP_CGDevice *s)
   s->matrix.call.rounded = NULL;
   if (!m->on) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (s->pc.kind == SPMV_PC_FUNCTION)
+  if (s->single_reduction) PetscCall(CGDevMixedDecline(ksp, s, "-ksp_cg_single_reduction"));
+  else if (s->pc.kind == SPMV_PC_FUNCTION)
     PetscCall(CGDevMixedDecline(ksp, s, "the preconditioner is multigrid or a factorization"));
   else if (ksp->converged != KSPConvergedDefault || ksp->normtype == KSP_NORM_NONE)
     PetscCall(CGDevMixedDecline(ksp, s, "it needs a norm and KSPConvergedDefault()"));
