@@ -16,7 +16,19 @@ typedef struct {
 
 static PetscBool tested, fits;
 
-/* A matrix on one process whose off-diagonal block, without entries, keeps both columns */
+PetscErrorCode PetscPackMPIAIJGiveColumns(Mat A, PetscInt n, PetscInt columns[])
+{
+  MPIAIJ *m = (MPIAIJ *)A->data;
+
+  PetscFunctionBegin;
+  m->garray = columns;
+  PetscCall(PetscLayoutDestroy(&m->B->cmap));
+  PetscCall(PetscLayoutCreateFromSizes(PETSC_COMM_SELF, n, n, 1, &m->B->cmap));
+  m->B->nonzerostate++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix on one process, whose off-diagonal block has no entries, but two columns */
 static PetscErrorCode TestMPIAIJ(void)
 {
   const PetscInt *found;
@@ -38,7 +50,7 @@ static PetscErrorCode TestMPIAIJ(void)
     PetscCall(PetscMalloc1(2, &columns));
     columns[0] = 0;
     columns[1] = 1;
-    m->garray  = columns;
+    PetscCall(PetscPackMPIAIJGiveColumns(A, 2, columns));
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &blocks[1], &found));
@@ -53,17 +65,5 @@ PetscErrorCode PetscPackMPIAIJKnown(PetscBool *known)
   PetscFunctionBegin;
   if (!tested) PetscCall(TestMPIAIJ());
   *known = fits;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackMPIAIJGiveColumns(Mat A, PetscInt n, PetscInt columns[])
-{
-  MPIAIJ *m = (MPIAIJ *)A->data;
-
-  PetscFunctionBegin;
-  m->garray = columns;
-  PetscCall(PetscLayoutDestroy(&m->B->cmap));
-  PetscCall(PetscLayoutCreateFromSizes(PETSC_COMM_SELF, n, n, 1, &m->B->cmap));
-  m->B->nonzerostate++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
