@@ -20,7 +20,7 @@ from solve_table import Results, iterations_of, seconds_per_iteration, with_rati
 
 SOLVERS = {"cg_jacobi": "CG + Jacobi", "cgdevice_jacobi": "cgdevice + Jacobi", "cg_gamg": "CG + GAMG",
            "cgdevice_gamg": "cgdevice + GAMG", "aggdevice_gamg": "cgdevice + GAMG of type aggdevice"}
-PHASES = (("PCSetUp", "setup"), ("new values", "setup_new_values"), ("solve", "solve"))
+PHASES = (("PCSetUp", "setup"), ("PCSetUp of another solver", "setup_again"), ("new values", "setup_new_values"), ("solve", "solve"))
 
 
 def rows_of_phases():

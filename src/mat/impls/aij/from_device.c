@@ -117,12 +117,13 @@ typedef struct {
   PetscInt *before, words;
 } Columns;
 
+/* The number of bits: sums of 2, 4 and 8 neighbours, then of all bytes */
 static PetscInt BitsOf(uint64_t word)
 {
-  PetscInt n = 0;
-
-  for (; word; word &= word - 1) n++;
-  return n;
+  word -= word >> 1 & 0x5555555555555555u;
+  word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return (PetscInt)(word * 0x0101010101010101u >> 56);
 }
 
 /* The columns that occur in col [n], ascending; the caller frees *used */
