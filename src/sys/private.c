@@ -243,9 +243,10 @@ static PetscErrorCode TestGamg(void)
   PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
   PetscCall(PCGAMGASMSetUseAggs(pc, PETSC_TRUE));
   PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
+  PetscCall(PCGAMGSetProcEqLim(pc, 77));
   gamg             = PetscPackGamg(pc);
   gamg_layout.fits = gamg->use_aggs_in_asm == PETSC_TRUE && gamg->threshold[0] == threshold && gamg->gamg_type_name &&
-                             gamg->ops && gamg->ops->coarsen
+                             gamg->ops && gamg->ops->coarsen && gamg->min_eq_proc == 77
                          ? PETSC_TRUE
                          : PETSC_FALSE;
   PetscCall(PCDestroy(&pc));

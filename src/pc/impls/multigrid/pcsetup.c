@@ -141,7 +141,7 @@ PetscErrorCode PCSetUp_MGDevice(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, NULL));
-  PetscCall((*s->parent.setup)(pc));
+  PetscCall(MGDevLimitSetUp(pc, s));
   PetscCall(MGDevStateUpdate(pc, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

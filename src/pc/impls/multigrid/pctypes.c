@@ -37,6 +37,7 @@ PetscErrorCode PCSetFromOptions_MGDevice(PC pc, AIJFmtOptionItems PetscOptionsOb
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, &petsc));
   if (s) PetscCall(MGDevHierarchySetFromOptions(s->hierarchy, pc));
+  if (s) PetscCall(MGDevLimitFromOptions(pc, s));
   PetscOptionsHeadBegin(PetscOptionsObject, "Multigrid on the device");
   if (s)
     PetscCall(PetscOptionsBool("-pc_mgdevice_compare", "Compare the cycle in single precision with PETSc's at set-up",
@@ -212,6 +213,7 @@ PetscErrorCode MGDevCreateAsGamg(PC pc)
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCGAMG)); /* it is created by this name */
   PetscCall((*create_gamg)(pc));
   PetscCall(PCDerive_MGDevice(pc));
+  PetscCall(MGDevLimitWatch(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,6 +231,10 @@ PetscErrorCode MGDevCreateAsGamg(PC pc)
    with -pc_gamg_type aggdevice parts of the set-up run on the GPU, too. `PetscPackReplaceType()` of `PCGAMG` sets that
    type where the program and its options name none and there is a GPU. The cycles that run on the GPU, and those left
    to `PCGAMG`, are as for `PCMGDEVICE`. The default smoothers of `PCGAMG` are served.
+
+   On several processes with a GPU each, levels with fewer than 1,000 rows per process move to fewer processes, unless
+   `PCGAMGSetProcEqLim()` or -pc_gamg_process_eq_limit sets that limit, which is 50 in `PCGAMG`, or the coarsest level is
+   to be solved by several processes: `PCGAMGSetParallelCoarseGridSolve()`.
 
 .seealso: `PCMGDEVICE`, `PCGAMG`, `PCGAMGAGGDEVICE`, `PCMGDeviceGetInfo()`, `PetscPackReplaceType()`, `KSPCGDEVICE`
 M*/

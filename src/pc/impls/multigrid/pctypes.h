@@ -14,10 +14,12 @@ typedef struct {
   struct _PCOps        parent; /* the operations of PETSc's type, for this PC */
   const struct _PCOps *ours;   /* the operations that replace them */
   MGDevHierarchy       hierarchy;
-  PetscBool            compare;  /* compare cycles in single precision with PETSc's at set-up */
-  PetscInt             prepared; /* updates of the hierarchy when vectors were last placed and cycles compared */
-  PetscBool            serves;   /* the hierarchy is on the device and belongs to the last set-up */
-  PetscObjectState     finest;   /* of the matrix of the finest level, when the hierarchy was last updated */
+  PetscBool            compare;    /* compare cycles in single precision with PETSc's at set-up */
+  PetscInt             prepared;   /* updates of the hierarchy when vectors were last placed and cycles compared */
+  PetscBool            limit_set;  /* rows per process: the program or an option has set the limit of PCGAMG, ... */
+  PetscBool            limit_ours; /* ... or the last set-up had ours */
+  PetscBool            serves;     /* the hierarchy is on the device and belongs to the last set-up */
+  PetscObjectState     finest;     /* of the matrix of the finest level, when the hierarchy was last updated */
   AIJFmtVector         b, x;
   Vec                  correction; /* of Richardson's iteration */
   PetscInt             applies_device, applies_petsc;
@@ -36,6 +38,12 @@ PETSC_INTERN PetscErrorCode MGDevWhyNoDevice(char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PCSetUp_MGDevice(PC);
 PETSC_INTERN PetscErrorCode MGDevStateUpdate(PC, PC_MGDevice *);
 PETSC_INTERN PetscErrorCode PCPreSolve_MGDevice(PC, KSP, Vec, Vec);
+
+/* pclimit.c */
+PETSC_INTERN PetscErrorCode MGDevLimitWatch(PC);
+PETSC_INTERN PetscErrorCode MGDevLimitFromOptions(PC, PC_MGDevice *);
+PETSC_INTERN PetscErrorCode MGDevLimitSetUp(PC, PC_MGDevice *);
+PETSC_INTERN PetscErrorCode MGDevLimitView(const PC_MGDevice *, PetscViewer);
 
 /* single_watch.c */
 PETSC_INTERN PetscErrorCode MGDevWatchNext(KSP);

@@ -12,6 +12,7 @@ PetscErrorCode PCView_MGDevice(PC pc, PetscViewer viewer)
   PetscCall((*petsc->view)(pc, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!s || !ascii || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGDevLimitView(s, viewer));
   PetscCall(MGDevHierarchyView(s->hierarchy, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  applications on the device %" PetscInt_FMT ", by PETSc %" PetscInt_FMT
