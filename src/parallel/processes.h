@@ -45,9 +45,12 @@ PETSC_INTERN SpmvStatus PetscPackAgreeStatus(MPI_Comm, SpmvExec *, SpmvStatus);
 /* Agrees on *status; a refusal becomes the reason on all processes, a failure an error on all. Collective. */
 PETSC_INTERN PetscErrorCode PetscPackRefuse(MPI_Comm, SpmvExec *, SpmvStatus *, char reason[SPMV_MESSAGE_MAX]);
 
-/* nccl.c; Get is collective. The NCCL communicator of these processes is made once and kept with the MPI communicator.
-   *nccl is NULL if MPI must serve; then `why` tells the reason. */
+/* nccl.c; Begin and Get are collective. The NCCL communicator of these processes is made once and kept with the MPI
+   communicator. Begin starts that where it will be needed soon, and Get waits for it. *nccl is NULL if MPI must serve;
+   then `why` tells the reason. */
 typedef struct PetscPackNcclStruct *PetscPackNccl;
+PETSC_INTERN PetscErrorCode         PetscPackNcclRegister(void);
+PETSC_INTERN PetscErrorCode         PetscPackNcclBegin(MPI_Comm);
 PETSC_INTERN PetscErrorCode         PetscPackNcclGet(MPI_Comm, SpmvExec *, PetscPackNccl *, SpmvNccl **nccl,
                                                      char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode         PetscPackNcclRestore(PetscPackNccl *);

@@ -269,6 +269,7 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(MGDevRegister());
   PetscCall(MGDevTypesRegister());
   PetscCall(KSPDevEventsRegister());
+  PetscCall(PetscPackNcclRegister());
   PetscCall(KSPDevRegister(&CGDevClass));
   PetscCall(KSPDevRegister(&GMRESDevClass));
   PetscCall(KSPDevRegister(&RichardsonDevClass));

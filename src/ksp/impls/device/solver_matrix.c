@@ -135,13 +135,13 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   Mat                diagonal, off_diagonal;
 
   PetscFunctionBegin;
-  PetscCall(ProcessesOpen_KSPDevice(ksp, s, A));
-  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackNcclBegin(PetscObjectComm((PetscObject)ksp))); /* beside the plans */
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off_diagonal, &ghost));
   PetscCall(MinePlan(s, diagonal, x, &found));
   if (!s->reason[0] && off_diagonal->cmap->n > 0)
     PetscCall(GetPlan(s, &m->ghost_columns, off_diagonal, x, &ghost_found));
   PetscCall(KSPDevAgree(ksp, s));
+  if (!s->reason[0]) PetscCall(ProcessesOpen_KSPDevice(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   m->call.ghost_plan = ghost_found.plan;
   m->call.ghost_work = ghost_found.work;
