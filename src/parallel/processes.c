@@ -74,10 +74,11 @@ PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *p, PetscViewer v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, SpmvExec *exec, SpmvStatus *status)
+PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, PetscBool by_nccl, SpmvExec *exec,
+                                      SpmvStatus *status)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
+  if (by_nccl) PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
   *status = spmv_pinned_alloc(exec, SPMV_SUMS_MAX * (int64_t)sizeof *p->sums, (void **)&p->sums);
   *status = PetscPackAgreeStatus(comm, exec, *status);
   if (*status) {

@@ -24,9 +24,11 @@ typedef struct {
   char                        why_mpi[SPMV_MESSAGE_MAX];
 } PetscPackProcesses;
 
-/* processes.c; Open and Close are collective. status: the same on all processes; nothing is open after a failure. Graphs
-   that contain operations of the processes must be destroyed before Close. */
-PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, SpmvExec *, SpmvStatus *status);
+/* processes.c; Open and Close are collective. by_nccl: if NCCL can serve, which the call then waits for.
+   status: the same on all processes; nothing is open after a failure. Graphs that contain operations of the processes
+   must be destroyed before Close. */
+PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, PetscBool by_nccl, SpmvExec *,
+                                                   SpmvStatus *status);
 PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
 /* Prints one line: NCCL and its version, or MPI and why */
 PETSC_INTERN PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *, PetscViewer);

@@ -99,7 +99,8 @@ static PetscErrorCode ProcessesOpen_KSPDevice(KSP ksp, KSPDevice *s, Mat A)
   SpmvStatus      status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  if (!s->all.open) PetscCall(PetscPackProcessesOpen(&s->all, PetscObjectComm((PetscObject)ksp), &s->exec, &status));
+  if (!s->all.open)
+    PetscCall(PetscPackProcessesOpen(&s->all, PetscObjectComm((PetscObject)ksp), PETSC_TRUE, &s->exec, &status));
   KSPDevTry(s, status);
   PetscCallMPI(MPI_Comm_size(s->all.comm, &size));
   PetscCall(MatGetOwnershipRanges(A, &range));

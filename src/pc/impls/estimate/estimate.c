@@ -57,7 +57,8 @@ static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanCache *own, SpmvExec *exec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Opens the communication between the processes. Collective. */
+/* Opens the communication between the processes: by MPI, because NCCL may still be starting beside the set-up, and
+   estimates are to have the same bits in every run. Collective. */
 static PetscErrorCode HaloGet(Product *p, Mat A, Mat block, const PetscInt ghost[], SpmvExec *exec,
                               char why[SPMV_MESSAGE_MAX])
 {
@@ -66,7 +67,7 @@ static PetscErrorCode HaloGet(Product *p, Mat A, Mat block, const PetscInt ghost
   PetscFunctionBegin;
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackProcessesOpen(&p->all, PetscObjectComm((PetscObject)A), exec, &status));
+  PetscCall(PetscPackProcessesOpen(&p->all, PetscObjectComm((PetscObject)A), PETSC_FALSE, exec, &status));
   if (!status)
     PetscCall(PetscPackHaloCreate(&p->all, A->cmap, block->cmap->n, ghost, AIJFMT_SCALAR, exec, &p->halo, &status));
   PetscCall(AIJFmtRefuse(exec, status, why));
