@@ -69,7 +69,7 @@ typedef struct {
   int                  chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
                                      SPMV_PC_FUNCTION always 1. */
   /* 0, or the number of iterations, 1 to 64, of spmv_cg_lanczos(), which alone runs this object: mode
-     SPMV_CG_CHUNK, no function as preconditioner, only processes that wait. The object has no page-locked memory. */
+     SPMV_CG_CHUNK, no function as preconditioner. The object has no page-locked memory. */
   int lanczos;
 } SpmvCgOptions;
 

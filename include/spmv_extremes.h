@@ -32,8 +32,7 @@ typedef struct {
   int                inverse;        /* m is a diagonal whose inverse is M; where it is 0, M is 1 */
   SpmvApply          product;        /* as for spmv_cg_create() */
   void              *product_ctx;
-  /* NULL, or the processes that own the other rows, of which each calls spmv_extremes(), and whose functions wait;
-     first_row is that of this process */
+  /* NULL, or the processes that own the other rows, of which each calls spmv_extremes(); first_row is that of this one */
   const SpmvProcesses *processes;
   int64_t              first_row;
   /* The iterations end early if the norm of M r has become so small, relative to the first one. Beyond 1e-12 the method

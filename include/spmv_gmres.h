@@ -66,8 +66,7 @@ typedef struct {
                                      none */
   int     chunk;     /* iterations enqueued together, 1 to 64; 0: chosen by the number of rows. With
                                          SPMV_PC_FUNCTION always 1. */
-  /* Only spmv_gmres_hessenberg() runs this object: mode SPMV_GMRES_CHUNK, no function as preconditioner, only
-     processes that wait.
+  /* Only spmv_gmres_hessenberg() runs this object: mode SPMV_GMRES_CHUNK, no function as preconditioner.
      The object has no page-locked memory. */
   int hessenberg;
 } SpmvGmresOptions;

@@ -296,6 +296,17 @@ PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PetscPackNcclIsReady(MPI_Comm comm, PetscBool *ready)
+{
+  PetscMPIInt   found = 0;
+  PetscPackNccl n;
+
+  PetscFunctionBegin;
+  if (keyval != MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_get_attr(comm, keyval, &n, &found));
+  *ready = found && !n->begun ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscPackNcclRegister(void)
 {
   PetscFunctionBegin;

@@ -74,11 +74,12 @@ PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *p, PetscViewer v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, PetscBool by_nccl, SpmvExec *exec,
+PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, PetscBool waits, SpmvExec *exec,
                                       SpmvStatus *status)
 {
   PetscFunctionBegin;
-  if (by_nccl) PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
+  if (!waits) PetscCall(PetscPackNcclIsReady(comm, &waits));
+  if (waits) PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
   *status = spmv_pinned_alloc(exec, SPMV_SUMS_MAX * (int64_t)sizeof *p->sums, (void **)&p->sums);
   *status = PetscPackAgreeStatus(comm, exec, *status);
   if (*status) {

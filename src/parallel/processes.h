@@ -24,10 +24,11 @@ typedef struct {
   char                        why_mpi[SPMV_MESSAGE_MAX];
 } PetscPackProcesses;
 
-/* processes.c; Open and Close are collective. by_nccl: if NCCL can serve, which the call then waits for.
+/* processes.c; Open and Close are collective. waits: for NCCL, if that can serve; else MPI serves until
+   somebody has waited for it.
    status: the same on all processes; nothing is open after a failure. Graphs that contain operations of the processes
    must be destroyed before Close. */
-PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, PetscBool by_nccl, SpmvExec *,
+PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, PetscBool waits, SpmvExec *,
                                                    SpmvStatus *status);
 PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
 /* Prints one line: NCCL and its version, or MPI and why */
@@ -55,9 +56,11 @@ PETSC_INTERN PetscErrorCode         PetscPackNcclRegister(void);
 PETSC_INTERN PetscErrorCode         PetscPackNcclBegin(MPI_Comm);
 PETSC_INTERN PetscErrorCode         PetscPackNcclGet(MPI_Comm, SpmvExec *, PetscPackNccl *, SpmvNccl **nccl,
                                                      char why[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode         PetscPackNcclRestore(PetscPackNccl *);
-PETSC_INTERN int                    PetscPackNcclVersion(PetscPackNccl); /* encoded as by ncclGetVersion() */
-PETSC_INTERN PetscErrorCode         PetscPackNcclFromOptions(void);
+/* Whether a Get has returned. Not the state of the thread, which would let other runs have other bits. */
+PETSC_INTERN PetscErrorCode PetscPackNcclIsReady(MPI_Comm, PetscBool *);
+PETSC_INTERN PetscErrorCode PetscPackNcclRestore(PetscPackNccl *);
+PETSC_INTERN int            PetscPackNcclVersion(PetscPackNccl); /* encoded as by ncclGetVersion() */
+PETSC_INTERN PetscErrorCode PetscPackNcclFromOptions(void);
 /* Called before MPI ends; communicators still in use are left to the end of the process */
 PETSC_INTERN PetscErrorCode PetscPackNcclFinalize(void);
 

@@ -50,12 +50,9 @@ static SpmvStatus check_options(const SpmvCgOptions *o, SpmvExec *exec)
         "conjugate gradients on several processes do not run in one kernel, nor in graphs if communication waits "
         "for the host: use chunks");
   if (o->lanczos < 0 || o->lanczos > CHUNK_MAX ||
-      (o->lanczos &&
-       (o->mode != SPMV_CG_CHUNK || spmv_processes_enqueue(o->processes) || o->preconditioner == SPMV_PC_FUNCTION)))
-    return spmv_fail(
-        exec, SPMV_ERR_ARGUMENT,
-        "%s: %d iterations for a Lanczos matrix, or a mode, a function or processes that do not wait beside them", who,
-        o->lanczos);
+      (o->lanczos && (o->mode != SPMV_CG_CHUNK || o->preconditioner == SPMV_PC_FUNCTION)))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "%s: %d iterations for a Lanczos matrix, or a mode or a function beside them", who, o->lanczos);
   if (o->preconditioner == SPMV_PC_FUNCTION) SPMV_TRY(check_function(o, exec));
   if (o->single_reduction && (o->mode == SPMV_CG_PERSISTENT || o->lanczos || o->step != 0))
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED,

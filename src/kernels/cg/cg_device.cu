@@ -160,6 +160,7 @@ SpmvStatus lanczos(SpmvCg *cg, const SpmvTest *test, void *to, int64_t bytes, Sp
   SPMV_TRY(spmv_cg_enqueue_run(cg, test, cg->options.lanczos, nullptr, exec));
   for (int i = 1; i < cg->options.lanczos; i++) SPMV_TRY(spmv_cg_enqueue_iteration(cg, nullptr, exec));
   SPMV_TRY(spmv_cg_enqueue_iteration(cg, cg->kept, exec));
+  SPMV_TRY(spmv_queue_watch(cg->options.processes, exec));
   return spmv_fetch(to, cg->kept, bytes, exec);
 }
 } // namespace

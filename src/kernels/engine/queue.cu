@@ -53,12 +53,11 @@ static SpmvStatus agree_on_end(const SpmvQueue *q, const SpmvRecord *record, Spm
 }
 
 /* Waits for an event, and checks from time to time that the other processes are alive */
-static SpmvStatus wait_for_event(const SpmvQueue *q, cudaEvent_t event, SpmvExec *exec)
+static SpmvStatus wait_for_event(const SpmvProcesses *all, cudaEvent_t event, SpmvExec *exec)
 {
-  using Clock                     = std::chrono::steady_clock;
-  constexpr double     look_after = 0.01; /* seconds: longer than any wait of a healthy solve */
-  const SpmvProcesses *all        = q->processes;
-  const auto           begin      = Clock::now();
+  using Clock                 = std::chrono::steady_clock;
+  constexpr double look_after = 0.01; /* seconds: longer than any wait of a healthy solve */
+  const auto       begin      = Clock::now();
 
   if (!all || !all->alive) {
     SPMV_CUDA(exec, cudaEventSynchronize(event));
@@ -77,9 +76,22 @@ static SpmvStatus wait_for_event(const SpmvQueue *q, cudaEvent_t event, SpmvExec
 
 SpmvStatus spmv_queue_wait(SpmvQueue *q, int i, SpmvRecord *record, SpmvExec *exec)
 {
-  SPMV_TRY(wait_for_event(q, q->event[i], exec));
+  SPMV_TRY(wait_for_event(q->processes, q->event[i], exec));
   *record = q->records[i];
   return agree_on_end(q, record, exec);
+}
+
+SpmvStatus spmv_queue_watch(const SpmvProcesses *processes, SpmvExec *exec)
+{
+  cudaEvent_t event;
+
+  if (!processes || !processes->alive) return SPMV_SUCCESS;
+  SPMV_CUDA(exec, cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  const cudaError_t error  = cudaEventRecord(event, (cudaStream_t)exec->stream);
+  SpmvStatus        status = spmv_cuda_status(exec, error, "wait for iterations");
+  if (!status) status = wait_for_event(processes, event, exec);
+  (void)cudaEventDestroy(event);
+  return status;
 }
 
 void spmv_queue_grow(SpmvQueue *q, int i, int64_t iterations)

@@ -33,6 +33,9 @@ SpmvStatus spmv_queue_record(SpmvQueue *, int i, SpmvExec *);
 /* Waits for record i. Fails if another process has died, or if some processes have a reason to end and others have
    none. */
 SpmvStatus spmv_queue_wait(SpmvQueue *, int i, SpmvRecord *, SpmvExec *);
+/* Before the host waits for the stream by another function: waits for what is enqueued, if another process may die
+   meanwhile */
+SpmvStatus spmv_queue_watch(const SpmvProcesses *, SpmvExec *);
 /* For plain launches. If event i has occurred before the next chunk is enqueued, the device is idle: chunks are then
    doubled. A chunk has at most a 16th of the iterations so far, because up to two chunks run in vain after convergence.
    With several processes the length is fixed, because all must enqueue the same number of iterations. */

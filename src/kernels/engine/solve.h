@@ -47,7 +47,6 @@ SPMV_C_BEGIN
 
 /* Whether communication waits for the host, so that graphs cannot contain it; NULL: one process */
 static inline int spmv_processes_wait(const SpmvProcesses *p) { return p && !p->enqueues; }
-static inline int spmv_processes_enqueue(const SpmvProcesses *p) { return p && p->enqueues; }
 
 /* The most rows of any process: chunk lengths are made of it, because all processes must enqueue chunks of one
    length */

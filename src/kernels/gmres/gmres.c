@@ -35,10 +35,8 @@ static SpmvStatus check_options(const SpmvGmresOptions *o, SpmvExec *exec)
                      "%s does not run in graphs if communication or the preconditioner waits for the host: use chunks",
                      who);
   if (!o->product) return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: no product", who);
-  if (o->hessenberg &&
-      (o->mode != SPMV_GMRES_CHUNK || spmv_processes_enqueue(o->processes) || o->preconditioner == SPMV_PC_FUNCTION))
-    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
-                     "%s: a Hessenberg matrix with graphs, a function or processes that do not wait", who);
+  if (o->hessenberg && (o->mode != SPMV_GMRES_CHUNK || o->preconditioner == SPMV_PC_FUNCTION))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: a Hessenberg matrix with graphs or a function", who);
   return spmv_check_device(who, exec);
 }
 

@@ -206,6 +206,7 @@ SpmvStatus hessenberg(SpmvGmres *g, const SpmvTest *test, void *to, int64_t byte
 {
   SPMV_TRY(spmv_gmres_enqueue_run(g, test, g->options.restart, nullptr, exec));
   SPMV_TRY(enqueue_iterations(g, 0, g->options.restart, g->kept, exec));
+  SPMV_TRY(spmv_queue_watch(g->options.processes, exec));
   return spmv_fetch(to, g->kept, bytes, exec);
 }
 } // namespace

@@ -57,8 +57,8 @@ static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanCache *own, SpmvExec *exec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Opens the communication between the processes: by MPI, because NCCL may still be starting beside the set-up, and
-   estimates are to have the same bits in every run. Collective. */
+/* Opens the communication between the processes, without waiting for NCCL, which may be starting beside the set-up.
+   Collective. */
 static PetscErrorCode HaloGet(Product *p, Mat A, Mat block, const PetscInt ghost[], SpmvExec *exec,
                               char why[SPMV_MESSAGE_MAX])
 {
