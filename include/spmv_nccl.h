@@ -8,8 +8,6 @@
     spmv_nccl_load(NULL, &version, &exec);
     rank 0: spmv_nccl_id(id, &exec);  broadcast of id
     spmv_nccl_create(id, rank, processes, 50, &exec, &nccl);
-    ... work of any kind that does not need the communicator ...
-    spmv_nccl_wait(nccl, &exec);
     ... spmv_nccl_add(), spmv_nccl_begin() and spmv_nccl_end() serve SpmvProcesses ...
     spmv_nccl_destroy(&nccl);
 
@@ -39,16 +37,13 @@ SPMV_API SpmvStatus spmv_nccl_id(char id[SPMV_NCCL_ID_BYTES], SpmvExec *);
 
 typedef struct SpmvNccl SpmvNccl;
 
-/* Collective over the processes, with ranks 0 .. processes-1. Begins a thread that makes the communicator, which takes up
-   to a second, and does not wait for it. patience: the seconds without progress after which a host that waits for
-   operations gives up, see spmv_nccl_alive(). *nccl is NULL after a failure. */
+/* Collective over the processes, with ranks 0 .. processes-1; takes up to a second. patience: the seconds without
+   progress after which a host that waits for operations gives up, see spmv_nccl_alive(). *nccl is NULL after a
+   failure. */
 SPMV_API SpmvStatus spmv_nccl_create(const char id[SPMV_NCCL_ID_BYTES], int rank, int processes, double patience,
                                      SpmvExec *, SpmvNccl **nccl);
-/* Waits until the communicator is made; called before the first operation. After a failure, which is that of this
-   process alone, the object can only be destroyed. */
-SPMV_API SpmvStatus spmv_nccl_wait(SpmvNccl *, SpmvExec *);
-/* Collective, unless spmv_nccl_alive() gave up; waits for the thread, if it is running. Destroy graphs that contain
-   operations of the object first. Accepts NULL and a pointer to NULL. */
+/* Collective, unless spmv_nccl_alive() gave up. Destroy graphs that contain operations of the object first. Accepts
+   NULL and a pointer to NULL. */
 SPMV_API void spmv_nccl_destroy(SpmvNccl **);
 
 /* Serves as SpmvProcesses.add. The order of additions depends only on the number of processes, and all processes get

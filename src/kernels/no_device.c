@@ -143,8 +143,6 @@ SpmvStatus spmv_nccl_create(const char id[SPMV_NCCL_ID_BYTES], int rank, int pro
   return no_device(exec);
 }
 
-SpmvStatus spmv_nccl_wait(SpmvNccl *nccl, SpmvExec *exec) { return no_device(exec); }
-
 void spmv_nccl_destroy(SpmvNccl **out) {}
 
 SpmvStatus spmv_nccl_add(void *nccl, double *sums, int n, SpmvExec *exec) { return no_device(exec); }

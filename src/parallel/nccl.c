@@ -1,12 +1,11 @@
 /*
   nccl.c - one NCCL communicator for each MPI communicator whose processes have a GPU each. Making one takes up to a
-  second and GPU memory, so solvers share it: it is kept as an attribute of the MPI communicator. It is begun when the
-  set-up of a solver begins, in a thread, and waited for at its first use (NcclFinish()).
+  second and GPU memory, so solvers share it: it is kept as an attribute of the MPI communicator.
 */
 #include "processes.h"
 #include "sys/compat.h"
-#include <petscksp.h>
 #include <petscpack.h>
+#include <petscsys.h>
 
 enum {
   WHICH_MAX = PETSC_MAX_PATH_LEN,
@@ -19,16 +18,13 @@ struct PetscPackNcclStruct {
   SpmvNccl                   *nccl;
   PetscInt                    uses; /* number of solvers, plus 1 while it is an attribute */
   int                         version;
-  PetscBool                   begun;                 /* on all processes, and not yet waited for */
   MPI_Comm                    kept;                  /* see NcclKeep() */
   char                        why[SPMV_MESSAGE_MAX]; /* why there is no NCCL communicator */
 };
 
-static PetscPackNccl all                = NULL;
-static PetscMPIInt   keyval             = MPI_KEYVAL_INVALID;
-static char          which[WHICH_MAX]   = "auto";
-static const char    failed_elsewhere[] = "NCCL failed on another process";
-static PetscLogEvent nccl_begin, nccl_wait;
+static PetscPackNccl all              = NULL;
+static PetscMPIInt   keyval           = MPI_KEYVAL_INVALID;
+static char          which[WHICH_MAX] = "auto";
 
 /* Data that each process sends to all others */
 typedef struct {
@@ -137,42 +133,26 @@ static const char *NcclRefusal(const Card *card, PetscMPIInt size)
   return NULL;
 }
 
-/* Collective. Until NcclFinish() only this process knows of a failure to begin the thread. */
+/* Collective */
 static PetscErrorCode NcclConnect(MPI_Comm comm, PetscMPIInt rank, PetscMPIInt size, SpmvExec *exec, PetscPackNccl n)
 {
   char       id[SPMV_NCCL_ID_BYTES];
+  PetscBool  made;
   SpmvStatus status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
   if (rank == 0) status = spmv_nccl_id(id, exec);
-  n->begun = status ? PETSC_FALSE : PETSC_TRUE;
-  PetscCall(PetscPackAll(comm, &n->begun));
-  if (n->begun) {
+  made = status ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(PetscPackAll(comm, &made));
+  if (made) {
     PetscCallMPI(MPI_Bcast(id, SPMV_NCCL_ID_BYTES, MPI_BYTE, 0, comm));
     status = spmv_nccl_create(id, rank, size, PATIENCE, exec, &n->nccl);
+    made   = status ? PETSC_FALSE : PETSC_TRUE;
+    PetscCall(PetscPackAll(comm, &made));
   }
-  if (status) PetscCall(PetscStrncpy(n->why, exec->message, sizeof n->why));
-  else if (!n->begun) PetscCall(PetscStrncpy(n->why, failed_elsewhere, sizeof n->why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Waits for the thread, if that was not done before. Collective */
-static PetscErrorCode NcclFinish(MPI_Comm comm, SpmvExec *exec, PetscPackNccl n)
-{
-  PetscBool made = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  if (!n->begun) PetscFunctionReturn(PETSC_SUCCESS);
-  n->begun = PETSC_FALSE;
-  PetscCall(PetscLogEventBegin(nccl_wait, 0, 0, 0, 0));
-  if (n->nccl) made = spmv_nccl_wait(n->nccl, exec) ? PETSC_FALSE : PETSC_TRUE;
-  if (n->nccl && !made) PetscCall(PetscStrncpy(n->why, exec->message, sizeof n->why));
-  PetscCall(PetscPackAll(comm, &made));
-  if (!made) {
-    spmv_nccl_destroy(&n->nccl);
-    if (!n->why[0]) PetscCall(PetscStrncpy(n->why, failed_elsewhere, sizeof n->why));
-  }
-  PetscCall(PetscLogEventEnd(nccl_wait, 0, 0, 0, 0));
+  if (made) PetscFunctionReturn(PETSC_SUCCESS);
+  spmv_nccl_destroy(&n->nccl);
+  PetscCall(PetscStrncpy(n->why, status ? exec->message : "NCCL failed on another process", sizeof n->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,8 +226,8 @@ static PetscErrorCode NcclKeep(MPI_Comm comm, PetscPackNccl n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The NCCL communicator of these processes, begun if there is none. Collective */
-static PetscErrorCode NcclFind(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n)
+PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n, SpmvNccl **nccl,
+                                char why[SPMV_MESSAGE_MAX])
 {
   PetscMPIInt   found;
   PetscPackNccl mine;
@@ -255,63 +235,21 @@ static PetscErrorCode NcclFind(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n)
   PetscFunctionBegin;
   if (keyval == MPI_KEYVAL_INVALID)
     PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, NcclForget, &keyval, NULL));
-  PetscCallMPI(MPI_Comm_get_attr(comm, keyval, n, &found));
-  if (found) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(nccl_begin, 0, 0, 0, 0));
-  PetscCall(PetscNew(&mine));
-  mine->uses = 1;
-  mine->kept = MPI_COMM_NULL;
-  mine->next = all;
-  all        = mine;
-  PetscCall(NcclTry(comm, exec, mine));
-  PetscCallMPI(MPI_Comm_set_attr(comm, keyval, mine));
-  PetscCall(NcclKeep(comm, mine));
-  *n = mine;
-  PetscCall(PetscLogEventEnd(nccl_begin, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackNcclBegin(MPI_Comm comm)
-{
-  PetscPackNccl n;
-  PetscMPIInt   size;
-  SpmvExec      exec;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  spmv_exec_init(&exec, SPMV_DEVICE);
-  if (size > 1) PetscCall(NcclFind(comm, &exec, &n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackNcclGet(MPI_Comm comm, SpmvExec *exec, PetscPackNccl *n, SpmvNccl **nccl,
-                                char why[SPMV_MESSAGE_MAX])
-{
-  PetscFunctionBegin;
-  PetscCall(NcclFind(comm, exec, n));
-  PetscCall(NcclFinish(comm, exec, *n));
-  (*n)->uses++;
-  *nccl = (*n)->nccl;
-  PetscCall(PetscStrncpy(why, (*n)->why, SPMV_MESSAGE_MAX));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackNcclIsReady(MPI_Comm comm, PetscBool *ready)
-{
-  PetscMPIInt   found = 0;
-  PetscPackNccl n;
-
-  PetscFunctionBegin;
-  if (keyval != MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_get_attr(comm, keyval, &n, &found));
-  *ready = found && !n->begun ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscPackNcclRegister(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventRegister("PackNcclBegin", KSP_CLASSID, &nccl_begin));
-  PetscCall(PetscLogEventRegister("PackNcclWait", KSP_CLASSID, &nccl_wait));
+  PetscCallMPI(MPI_Comm_get_attr(comm, keyval, &mine, &found));
+  if (!found) {
+    PetscCall(PetscNew(&mine));
+    mine->uses = 1;
+    mine->kept = MPI_COMM_NULL;
+    mine->next = all;
+    all        = mine;
+    PetscCall(NcclTry(comm, exec, mine));
+    PetscCallMPI(MPI_Comm_set_attr(comm, keyval, mine));
+    PetscCall(NcclKeep(comm, mine));
+  }
+  mine->uses++;
+  *n    = mine;
+  *nccl = mine->nccl;
+  PetscCall(PetscStrncpy(why, mine->why, SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

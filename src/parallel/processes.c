@@ -74,12 +74,10 @@ PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *p, PetscViewer v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, PetscBool waits, SpmvExec *exec,
-                                      SpmvStatus *status)
+PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, SpmvExec *exec, SpmvStatus *status)
 {
   PetscFunctionBegin;
-  if (!waits) PetscCall(PetscPackNcclIsReady(comm, &waits));
-  if (waits) PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
+  PetscCall(PetscPackNcclGet(comm, exec, &p->of, &p->nccl, p->why_mpi));
   *status = spmv_pinned_alloc(exec, SPMV_SUMS_MAX * (int64_t)sizeof *p->sums, (void **)&p->sums);
   *status = PetscPackAgreeStatus(comm, exec, *status);
   if (*status) {

@@ -24,12 +24,9 @@ typedef struct {
   char                        why_mpi[SPMV_MESSAGE_MAX];
 } PetscPackProcesses;
 
-/* processes.c; Open and Close are collective. waits: for NCCL, if that can serve; else MPI serves until
-   somebody has waited for it.
-   status: the same on all processes; nothing is open after a failure. Graphs that contain operations of the processes
-   must be destroyed before Close. */
-PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, PetscBool waits, SpmvExec *,
-                                                   SpmvStatus *status);
+/* processes.c; Open and Close are collective. status: the same on all processes; nothing is open after a failure. Graphs
+   that contain operations of the processes must be destroyed before Close. */
+PETSC_INTERN PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *, MPI_Comm, SpmvExec *, SpmvStatus *status);
 PETSC_INTERN PetscErrorCode PetscPackProcessesClose(PetscPackProcesses *);
 /* Prints one line: NCCL and its version, or MPI and why */
 PETSC_INTERN PetscErrorCode PetscPackProcessesView(const PetscPackProcesses *, PetscViewer);
@@ -48,19 +45,14 @@ PETSC_INTERN SpmvStatus PetscPackAgreeStatus(MPI_Comm, SpmvExec *, SpmvStatus);
 /* Agrees on *status; a refusal becomes the reason on all processes, a failure an error on all. Collective. */
 PETSC_INTERN PetscErrorCode PetscPackRefuse(MPI_Comm, SpmvExec *, SpmvStatus *, char reason[SPMV_MESSAGE_MAX]);
 
-/* nccl.c; Begin and Get are collective. The NCCL communicator of these processes is made once and kept with the MPI
-   communicator. Begin starts that where it will be needed soon, and Get waits for it. *nccl is NULL if MPI must serve;
-   then `why` tells the reason. */
+/* nccl.c; Get is collective. The NCCL communicator of these processes is made once and kept with the MPI communicator.
+   *nccl is NULL if MPI must serve; then `why` tells the reason. */
 typedef struct PetscPackNcclStruct *PetscPackNccl;
-PETSC_INTERN PetscErrorCode         PetscPackNcclRegister(void);
-PETSC_INTERN PetscErrorCode         PetscPackNcclBegin(MPI_Comm);
 PETSC_INTERN PetscErrorCode         PetscPackNcclGet(MPI_Comm, SpmvExec *, PetscPackNccl *, SpmvNccl **nccl,
                                                      char why[SPMV_MESSAGE_MAX]);
-/* Whether a Get has returned. Not the state of the thread, which would let other runs have other bits. */
-PETSC_INTERN PetscErrorCode PetscPackNcclIsReady(MPI_Comm, PetscBool *);
-PETSC_INTERN PetscErrorCode PetscPackNcclRestore(PetscPackNccl *);
-PETSC_INTERN int            PetscPackNcclVersion(PetscPackNccl); /* encoded as by ncclGetVersion() */
-PETSC_INTERN PetscErrorCode PetscPackNcclFromOptions(void);
+PETSC_INTERN PetscErrorCode         PetscPackNcclRestore(PetscPackNccl *);
+PETSC_INTERN int                    PetscPackNcclVersion(PetscPackNccl); /* encoded as by ncclGetVersion() */
+PETSC_INTERN PetscErrorCode         PetscPackNcclFromOptions(void);
 /* Called before MPI ends; communicators still in use are left to the end of the process */
 PETSC_INTERN PetscErrorCode PetscPackNcclFinalize(void);
 

@@ -269,7 +269,6 @@ PetscErrorCode PetscPackInitializePackage(void)
   PetscCall(MGDevRegister());
   PetscCall(MGDevTypesRegister());
   PetscCall(KSPDevEventsRegister());
-  PetscCall(PetscPackNcclRegister());
   PetscCall(KSPDevRegister(&CGDevClass));
   PetscCall(KSPDevRegister(&GMRESDevClass));
   PetscCall(KSPDevRegister(&RichardsonDevClass));

@@ -171,12 +171,13 @@ static PetscErrorCode CheckOurs(const char name[], const Outcome *o)
 }
 
 /* All levels of a solve with these options are left to agg, for this reason */
-static PetscErrorCode CheckLeft(const char name[], Mat A, const char prefix[], const char reason[])
+static PetscErrorCode CheckLeft(const char name[], Mat A, const char prefix[], PetscErrorCode (*set)(PC),
+                                const char reason[])
 {
   Outcome o;
 
   PetscFunctionBeginUser;
-  PetscCall(Solve(A, PCGAMGAGGDEVICE, prefix, NULL, &o));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, prefix, set, &o));
   PetscCall(CGDevTestCheck(strstr(o.reason, reason) && o.info.levels_agg > 0, name, o.reason));
   PetscCall(CGDevTestCheck(o.info.levels_device + o.info.levels_host == 0, name, "levels of ours"));
   PetscCall(VecDestroy(&o.x));
@@ -387,6 +388,8 @@ static PetscErrorCode Smoothing(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TwoLevels(PC pc) { return PCGAMGSetNlevels(pc, 2); }
+
 /* Triangles whose corners are far apart in the order of rows, so that most edges lead to other processes */
 static PetscErrorCode Crossing(void)
 {
@@ -404,8 +407,7 @@ static PetscErrorCode Crossing(void)
     for (PetscInt third = 0; third < 3; third++)
       PetscCall(MatSetValue(A, i, (i + third * n / 3) % n, third ? -1 : 3, INSERT_VALUES));
   PetscCall(TestAssemble(A));
-  PetscCall(PetscOptionsInsertString(NULL, "-f_pc_mg_levels 2"));
-  PetscCall(CheckLeft("crossing", A, "f_", "more than 40% of the edges lead to other processes"));
+  PetscCall(CheckLeft("crossing", A, "f_", TwoLevels, "more than 40% of the edges lead to other processes"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -421,8 +423,8 @@ static PetscErrorCode Rest(void)
                                            "-c_pc_gamg_asm_use_agg -c_mg_levels_pc_type asm -d_mat_coarsen_type hem"));
   PetscCall(CompareWithAgg("unsmoothed", A, "a_", NULL));
   PetscCall(CompareWithAgg("threshold", A, "b_", NULL));
-  PetscCall(CheckLeft("asm", A, "c_", "-pc_gamg_asm_use_agg takes the lists of agg"));
-  PetscCall(CheckLeft("hem", A, "d_", "-mat_coarsen_type is neither mis nor misk"));
+  PetscCall(CheckLeft("asm", A, "c_", NULL, "-pc_gamg_asm_use_agg takes the lists of agg"));
+  PetscCall(CheckLeft("hem", A, "d_", NULL, "-mat_coarsen_type is neither mis nor misk"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

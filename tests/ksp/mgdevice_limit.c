@@ -42,7 +42,9 @@ static const Case cases[] = {
     {"replaced", PCGAMG, "", 0, PETSC_TRUE},
     {"replaced_call", PCGAMG, "", 50, PETSC_FALSE},
     {"parallel", PCGAMGDEVICE, PARALLEL, 0, PETSC_FALSE},
+#if PetscDefined(HAVE_PTSCOTCH) || PetscDefined(HAVE_PARMETIS)
     {"repartition", PCGAMGDEVICE, "-pc_gamg_repartition", 0, PETSC_TRUE},
+#endif
 };
 
 /* The hierarchy that a solver has made: of each level below the finest its rows, and those of this process */

@@ -5,20 +5,12 @@
   With FAKE_NCCL_MPI the processes are those of MPI_COMM_WORLD; without it there is one process, which may send to
   itself. FAKE_NCCL_VERSION is the version that it reports; with FAKE_NCCL_WITHOUT_ABORT it lacks ncclCommAbort().
 
-  ncclCommInitRank() runs in a thread, which must not call MPI, so MPI_COMM_WORLD is duplicated by ncclGetVersion(),
-  which petscpack calls once in all processes. fakeNcclHold() makes it wait, and fakeNcclCounts() has the numbers of its
-  calls.
-
   The environment variable SPMV_FAKE_NCCL_FAIL names a function that fails, or is "asynchronous" for an asynchronous
   error.
 */
-#include "fake_nccl.h"
 #include <cuda_runtime_api.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #ifdef FAKE_NCCL_MPI
   #include <mpi.h>
 #endif
@@ -51,14 +43,10 @@ typedef struct Work {
 typedef struct Comm {
   int   processes, rank;
   Work *all;
-} Comm;
-
-static atomic_int held, begun, ended, beside, destroyed;
-static pthread_t  asker; /* the thread that asks for the version */
 #ifdef FAKE_NCCL_MPI
-static MPI_Comm world = MPI_COMM_NULL;
-static int      world_size, world_rank;
+  MPI_Comm mpi;
 #endif
+} Comm;
 
 static Work        *group; /* the open group, or NULL */
 static cudaStream_t group_stream;
@@ -83,17 +71,15 @@ static void put(void *to, const void *from, size_t bytes)
 #ifdef FAKE_NCCL_MPI
 static void sum(const Comm *c, double *values, size_t n)
 {
-  (void)c;
-  MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_DOUBLE, MPI_SUM, world);
+  MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_DOUBLE, MPI_SUM, c->mpi);
 }
 static void transfer(const Comm *c, const Message *m, int count, char *host[])
 {
   MPI_Request request[MOST];
 
-  (void)c;
   for (int i = 0; i < count; i++)
-    if (m[i].to) MPI_Irecv(host[i], (int)m[i].bytes, MPI_BYTE, m[i].rank, 0, world, &request[i]);
-    else MPI_Isend(host[i], (int)m[i].bytes, MPI_BYTE, m[i].rank, 0, world, &request[i]);
+    if (m[i].to) MPI_Irecv(host[i], (int)m[i].bytes, MPI_BYTE, m[i].rank, 0, c->mpi, &request[i]);
+    else MPI_Isend(host[i], (int)m[i].bytes, MPI_BYTE, m[i].rank, 0, c->mpi, &request[i]);
   for (int i = 0; i < count; i++) MPI_Wait(&request[i], MPI_STATUS_IGNORE);
 }
 #else
@@ -154,12 +140,6 @@ PUBLIC int ncclGetVersion(int *version)
 {
   if (fails("ncclGetVersion")) return SYSTEM_ERROR;
   *version = FAKE_NCCL_VERSION;
-  asker    = pthread_self();
-#ifdef FAKE_NCCL_MPI
-  MPI_Comm_dup(MPI_COMM_WORLD, &world);
-  MPI_Comm_size(world, &world_size);
-  MPI_Comm_rank(world, &world_rank);
-#endif
   return SUCCESS;
 }
 PUBLIC const char *ncclGetErrorString(int result)
@@ -174,29 +154,21 @@ PUBLIC int ncclGetUniqueId(Id *id)
   return SUCCESS;
 }
 
-PUBLIC void           fakeNcclHold(int hold) { held = hold; }
-PUBLIC FakeNcclCounts fakeNcclCounts(void) { return (FakeNcclCounts){begun, ended, beside, destroyed}; }
-
-static int make(Comm **comm, int processes, Id id, int rank)
+PUBLIC int ncclCommInitRank(Comm **comm, int processes, Id id, int rank)
 {
-  while (held) usleep(1000);
   if (fails("ncclCommInitRank")) return SYSTEM_ERROR;
   if (id.bytes[0] != 42 || id.bytes[127] != 42) return INVALID;
-#ifdef FAKE_NCCL_MPI
-  if (world_size != processes || world_rank != rank) return INVALID;
-#endif
   *comm              = calloc(1, sizeof **comm);
   (*comm)->processes = processes;
   (*comm)->rank      = rank;
+#ifdef FAKE_NCCL_MPI
+  int size, here;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &here);
+  if (size != processes || here != rank) return INVALID;
+  MPI_Comm_dup(MPI_COMM_WORLD, &(*comm)->mpi);
+#endif
   return SUCCESS;
-}
-PUBLIC int ncclCommInitRank(Comm **comm, int processes, Id id, int rank)
-{
-  begun++;
-  if (!pthread_equal(pthread_self(), asker)) beside++;
-  const int result = make(comm, processes, id, rank);
-  ended++;
-  return result;
 }
 
 PUBLIC int ncclCommDestroy(Comm *comm)
@@ -205,8 +177,10 @@ PUBLIC int ncclCommDestroy(Comm *comm)
     next = w->next;
     free(w);
   }
+#ifdef FAKE_NCCL_MPI
+  MPI_Comm_free(&comm->mpi);
+#endif
   free(comm);
-  destroyed++;
   return SUCCESS;
 }
 PUBLIC int ncclCommGetAsyncError(Comm *comm, int *result)

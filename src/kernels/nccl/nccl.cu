@@ -1,6 +1,5 @@
 /*
-  nccl.cu - a communicator of NCCL: sums on the caller's stream, exchanges on a separate stream. A thread makes it,
-  because ncclCommInitRank() loads NCCL's kernels, for 0.2 to 0.4 s, and waits for the other processes.
+  nccl.cu - a communicator of NCCL: sums on the caller's stream, exchanges on a separate stream.
 
   All processes must run the operations of a communicator in the same order, also those on different streams. They do: a
   sum needs the result of a product, and the product its exchange.
@@ -10,7 +9,6 @@
 #include "library.h"
 #include <cstring>
 #include <pthread.h>
-#include <unistd.h>
 
 struct SpmvNccl {
   SpmvObject   object;
@@ -18,13 +16,6 @@ struct SpmvNccl {
   cudaStream_t side;       /* for exchanges */
   cudaEvent_t  fork, join; /* from and to the caller's stream */
   double       patience;   /* seconds without progress until the communicator is given up */
-  /* of the thread that makes comm */
-  pthread_t  thread;
-  pid_t      begun_by; /* the process in which it runs; 0: it has ended, or was not begun */
-  SpmvNcclId id;
-  int        rank, processes, device;
-  SpmvExec   exec; /* for its message */
-  SpmvStatus status;
 };
 
 namespace
@@ -43,56 +34,23 @@ SpmvStatus check_usable(const SpmvNccl *nccl, SpmvExec *exec)
 
 int type_of(SpmvScalar scalar) { return scalar == SPMV_F32 ? SPMV_NCCL_FLOAT : SPMV_NCCL_DOUBLE; }
 
-SpmvStatus make_communicator(SpmvNccl *nccl)
-{
-  SpmvExec             *exec = &nccl->exec;
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed; /* for captures that the program makes meanwhile */
-
-  SPMV_CUDA(exec, cudaThreadExchangeStreamCaptureMode(&mode));
-  SPMV_CUDA(exec, cudaSetDevice(nccl->device));
-  const SpmvStatus status = spmv_nccl_status(
-      spmv_nccl_library()->CommInitRank(&nccl->comm, nccl->processes, nccl->id, nccl->rank), "ncclCommInitRank", exec);
-  if (status) nccl->comm = nullptr;
-  return status;
-}
-
-void *run_thread(void *nccl)
-{
-  ((SpmvNccl *)nccl)->status = make_communicator((SpmvNccl *)nccl);
-  return nullptr;
-}
-
-/* Whether the thread has ended or was not begun. It does not exist in a process made by fork(), which has no usable
-   device either. */
-bool wait_for_thread(SpmvNccl *nccl)
-{
-  if (nccl->begun_by == 0) return true;
-  if (nccl->begun_by != getpid()) return false;
-  (void)pthread_join(nccl->thread, nullptr);
-  nccl->begun_by = 0;
-  return true;
-}
-
 SpmvStatus prepare(SpmvNccl *nccl, const char *id, int rank, int processes, SpmvExec *exec)
 {
-  int least, greatest;
+  const SpmvNcclLibrary *library = spmv_nccl_library();
+  SpmvNcclId             copy;
+  int                    least, greatest;
 
-  memcpy(nccl->id.bytes, id, sizeof nccl->id.bytes);
-  nccl->rank      = rank;
-  nccl->processes = processes;
-  spmv_exec_init(&nccl->exec, SPMV_DEVICE);
+  memcpy(copy.bytes, id, sizeof copy.bytes);
   /* with the highest priority, because the thread blocks of a message would wait for the end of the product beside
      it */
   SPMV_CUDA(exec, cudaDeviceGetStreamPriorityRange(&least, &greatest));
   SPMV_CUDA(exec, cudaStreamCreateWithPriority(&nccl->side, cudaStreamNonBlocking, greatest));
   SPMV_CUDA(exec, cudaEventCreateWithFlags(&nccl->fork, cudaEventDisableTiming));
   SPMV_CUDA(exec, cudaEventCreateWithFlags(&nccl->join, cudaEventDisableTiming));
-  SPMV_CUDA(exec, cudaGetDevice(&nccl->device));
-  nccl->begun_by = getpid();
-  if (pthread_create(&nccl->thread, nullptr, run_thread, nccl) == 0) return SPMV_SUCCESS;
-  nccl->begun_by = 0; /* the other processes wait for this one, so it does without a thread */
-  (void)run_thread(nccl);
-  return SPMV_SUCCESS;
+  const SpmvStatus status =
+      spmv_nccl_status(library->CommInitRank(&nccl->comm, processes, copy, rank), "ncclCommInitRank", exec);
+  if (status) nccl->comm = nullptr;
+  return status;
 }
 
 /* The sends and receives of one exchange. They must be one group: single calls would wait for their peers one by one,
@@ -155,20 +113,12 @@ extern "C" SpmvStatus spmv_nccl_create(const char id[SPMV_NCCL_ID_BYTES], int ra
   SPMV_OBJECT_MADE(prepare(*out, id, rank, processes, exec), spmv_nccl_destroy, out);
 }
 
-extern "C" SpmvStatus spmv_nccl_wait(SpmvNccl *nccl, SpmvExec *exec)
-{
-  if (!wait_for_thread(nccl))
-    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "NCCL was begun before fork(), by another process");
-  memcpy(exec->message, nccl->exec.message, sizeof exec->message);
-  return nccl->status;
-}
-
 extern "C" void spmv_nccl_destroy(SpmvNccl **out)
 {
   if (!out || !*out) return;
   SpmvNccl *nccl = *out;
 
-  if (wait_for_thread(nccl) && nccl->comm) (void)spmv_nccl_library()->CommDestroy(nccl->comm);
+  if (nccl->comm) (void)spmv_nccl_library()->CommDestroy(nccl->comm);
   if (nccl->fork) (void)cudaEventDestroy(nccl->fork);
   if (nccl->join) (void)cudaEventDestroy(nccl->join);
   if (nccl->side) (void)cudaStreamDestroy(nccl->side);

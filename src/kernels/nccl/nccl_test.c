@@ -20,10 +20,6 @@ UNIT_TEST(nccl_that_is_not_there_is_named)
 }
 
 #ifdef FAKE_LIBRARIES
-  #include "nccl/fake_nccl.h"
-  #include <dlfcn.h>
-  #include <sys/wait.h>
-  #include <unistd.h>
 
 UNIT_TEST(nccl_that_does_not_serve_is_refused)
 {
@@ -66,7 +62,6 @@ static void open_alone(Alone *a)
   UNIT_EQUAL(22800, version);
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_id(id, &a->exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_create(id, 0, 1, 30, &a->exec, &a->nccl));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_wait(a->nccl, &a->exec));
   const SpmvNeighbours self = {1, &a->rank, a->first};
   a->halo                   = (SpmvNcclHalo){SPMV_F64, unit_on_device(&a->exec, a->index, sizeof a->index),
                                              unit_on_device(&a->exec, a->x, sizeof a->x), self, self};
@@ -126,11 +121,9 @@ UNIT_TEST(nccl_names_what_failed)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_id(id, &a.exec));
   setenv("SPMV_FAKE_NCCL_FAIL", "ncclCommInitRank", 1);
   SpmvNccl *other;
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_create(id, 0, 1, 30, &a.exec, &other));
-  UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_wait(other, &a.exec));
-  UNIT_CONTAINS("ncclCommInitRank() of NCCL: a fault", a.exec.message);
-  spmv_nccl_destroy(&other);
+  UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_create(id, 0, 1, 30, &a.exec, &other));
   UNIT_CHECK(!other);
+  UNIT_CONTAINS("ncclCommInitRank() of NCCL: a fault", a.exec.message);
   setenv("SPMV_FAKE_NCCL_FAIL", "ncclAllReduce", 1);
   UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
   UNIT_CONTAINS("ncclAllReduce() of NCCL", a.exec.message);
@@ -144,63 +137,6 @@ UNIT_TEST(nccl_names_what_failed)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_end(a.nccl, &a.halo, &a.exec));
   check_ghosts(&a);
-  close_alone(&a);
-}
-
-static void *of_fake(const char *name)
-{
-  void *library = dlopen(FAKE_LIBRARIES "/libfake_nccl.so", RTLD_NOW | RTLD_NOLOAD);
-  void *found   = library ? dlsym(library, name) : NULL;
-
-  UNIT_CHECK(found != NULL);
-  (void)dlclose(library);
-  return found;
-}
-
-/* A child process has no thread to wait for, and says so */
-static int child_refuses(SpmvNccl *nccl, SpmvExec *exec)
-{
-  const pid_t child = fork();
-  int         status;
-
-  if (child == 0) {
-    const SpmvStatus refused = spmv_nccl_wait(nccl, exec);
-
-    spmv_nccl_destroy(&nccl);
-    _exit(refused == SPMV_ERR_UNSUPPORTED && strstr(exec->message, "fork()") ? 0 : 1);
-  }
-  UNIT_CHECK(child > 0 && waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* The library is held in ncclCommInitRank() until the caller, and a child of it, have gone on */
-UNIT_TEST(nccl_is_made_beside_the_caller)
-{
-  Alone          a;
-  char           id[SPMV_NCCL_ID_BYTES];
-  SpmvNccl      *other[2];
-  FakeNcclCounts before, now;
-
-  open_alone(&a);
-  FakeNcclHold *const  hold   = (FakeNcclHold *)(uintptr_t)of_fake("fakeNcclHold");
-  FakeNcclCount *const counts = (FakeNcclCount *)(uintptr_t)of_fake("fakeNcclCounts");
-  before                      = counts();
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_id(id, &a.exec));
-  hold(1);
-  for (int i = 0; i < 2; i++) UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_create(id, 0, 1, 30, &a.exec, &other[i]));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_add(a.nccl, a.there, N, &a.exec)); /* another communicator works meanwhile */
-  for (now = counts(); now.begun < before.begun + 2; now = counts()) (void)usleep(1000);
-  UNIT_EQUAL(before.ended, now.ended);
-  UNIT_EQUAL(before.beside + 2, now.beside);
-  UNIT_CHECK(child_refuses(other[0], &a.exec));
-  hold(0);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_wait(other[0], &a.exec));
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_wait(other[0], &a.exec));
-  spmv_nccl_destroy(&other[1]); /* waits, too */
-  now = counts();
-  UNIT_EQUAL(before.ended + 2, now.ended);
-  UNIT_EQUAL(before.destroyed + 1, now.destroyed);
-  spmv_nccl_destroy(&other[0]);
   close_alone(&a);
 }
 

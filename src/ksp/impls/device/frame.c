@@ -207,7 +207,6 @@ static PetscErrorCode KSPSetUp_Device(KSP ksp)
   PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged));
   s->reason[0] = 0;
   PetscCall(SystemAccept_KSPDevice(ksp, s));
-  if (!s->reason[0]) PetscCall(PetscPackNcclBegin(PetscObjectComm((PetscObject)ksp))); /* beside PCSetUp() */
   if (!s->reason[0]) PetscCall(SolvePrepare_KSPDevice(ksp, s, PETSC_FALSE));
   if (s->reason[0]) PetscCall(DataForget_KSPDevice(s));
   s->reason[0] = 0;

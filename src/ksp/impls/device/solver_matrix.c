@@ -99,8 +99,7 @@ static PetscErrorCode ProcessesOpen_KSPDevice(KSP ksp, KSPDevice *s, Mat A)
   SpmvStatus      status = SPMV_SUCCESS;
 
   PetscFunctionBegin;
-  if (!s->all.open)
-    PetscCall(PetscPackProcessesOpen(&s->all, PetscObjectComm((PetscObject)ksp), PETSC_TRUE, &s->exec, &status));
+  if (!s->all.open) PetscCall(PetscPackProcessesOpen(&s->all, PetscObjectComm((PetscObject)ksp), &s->exec, &status));
   KSPDevTry(s, status);
   PetscCallMPI(MPI_Comm_size(s->all.comm, &size));
   PetscCall(MatGetOwnershipRanges(A, &range));
@@ -136,13 +135,13 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   Mat                diagonal, off_diagonal;
 
   PetscFunctionBegin;
-  PetscCall(PetscPackNcclBegin(PetscObjectComm((PetscObject)ksp))); /* beside the plans */
+  PetscCall(ProcessesOpen_KSPDevice(ksp, s, A));
+  if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off_diagonal, &ghost));
   PetscCall(MinePlan(s, diagonal, x, &found));
   if (!s->reason[0] && off_diagonal->cmap->n > 0)
     PetscCall(GetPlan(s, &m->ghost_columns, off_diagonal, x, &ghost_found));
   PetscCall(KSPDevAgree(ksp, s));
-  if (!s->reason[0]) PetscCall(ProcessesOpen_KSPDevice(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   m->call.ghost_plan = ghost_found.plan;
   m->call.ghost_work = ghost_found.work;

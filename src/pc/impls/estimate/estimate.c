@@ -57,8 +57,7 @@ static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanCache *own, SpmvExec *exec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Opens the communication between the processes, without waiting for NCCL, which may be starting beside the set-up.
-   Collective. */
+/* Opens the communication between the processes. Collective. */
 static PetscErrorCode HaloGet(Product *p, Mat A, Mat block, const PetscInt ghost[], SpmvExec *exec,
                               char why[SPMV_MESSAGE_MAX])
 {
@@ -67,7 +66,7 @@ static PetscErrorCode HaloGet(Product *p, Mat A, Mat block, const PetscInt ghost
   PetscFunctionBegin;
   PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackProcessesOpen(&p->all, PetscObjectComm((PetscObject)A), PETSC_FALSE, exec, &status));
+  PetscCall(PetscPackProcessesOpen(&p->all, PetscObjectComm((PetscObject)A), exec, &status));
   if (!status)
     PetscCall(PetscPackHaloCreate(&p->all, A->cmap, block->cmap->n, ghost, AIJFMT_SCALAR, exec, &p->halo, &status));
   PetscCall(AIJFmtRefuse(exec, status, why));

@@ -231,7 +231,7 @@ static PetscErrorCode HierarchyRenew_MGDevice(MGDevHierarchy h, PC pc)
   if (!h->reason[0]) PetscCall(MGDevAcceptType(h, pc));
   PetscCall(MGDevAgree(h));
   if (h->several && !h->reason[0] && !h->processes.open) {
-    PetscCall(PetscPackProcessesOpen(&h->processes, h->comm, PETSC_TRUE, h->exec, &status));
+    PetscCall(PetscPackProcessesOpen(&h->processes, h->comm, h->exec, &status));
     PetscCall(AIJFmtRefuse(h->exec, status, h->reason));
     PetscCall(MGDevAgree(h)); /* a lost device is an error */
   }

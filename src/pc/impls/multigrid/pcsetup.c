@@ -141,7 +141,6 @@ PetscErrorCode PCSetUp_MGDevice(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MGDevStateGet(pc, &s, NULL));
-  if (!PetscDefined(USE_COMPLEX)) PetscCall(PetscPackNcclBegin(PetscObjectComm((PetscObject)pc))); /* beside PETSc's */
   PetscCall(MGDevLimitSetUp(pc, s));
   PetscCall(MGDevStateUpdate(pc, s));
   PetscFunctionReturn(PETSC_SUCCESS);
