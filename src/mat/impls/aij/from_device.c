@@ -1,4 +1,4 @@
-/* from_device.c - a sequential matrix from a pattern, or a CSR, on the device. */
+/* from_device.c - a matrix from a pattern, or a CSR, on the device; a parallel one from those of its blocks. */
 #include "aijfmt.h"
 #include "sys/private.h"
 

@@ -250,14 +250,15 @@ static PetscErrorCode FinishSequential(Mat A, const AIJFmtGraphRequest *r, AIJFm
    matrix is empty. Graphs made elsewhere leave *keep unchanged. */
 void AIJFmtGraphKeep(SpmvGraph **keep) { aijfmt_process.graph = keep; }
 
-static PetscErrorCode KeepSequential(Mat A, AIJFmtGraphParts *p, Mat *graph)
+/* Hands over *made, with an empty matrix in place of the graph */
+PetscErrorCode AIJFmtGraphKept(Mat A, SpmvGraph **made, Mat *graph)
 {
   PetscFunctionBegin;
-  PetscCall(MatCreateSeqAIJ(PetscObjectComm((PetscObject)A), 0, 0, 0, NULL, graph));
+  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)A), 0, 0, 0, 0, 0, NULL, 0, NULL, graph));
   PetscCall(MatAssemblyBegin(*graph, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*graph, MAT_FINAL_ASSEMBLY));
-  *aijfmt_process.graph = p->graph[0];
-  p->graph[0]           = NULL;
+  *aijfmt_process.graph = *made;
+  *made                 = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,7 +275,8 @@ static PetscErrorCode Sequential(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest 
   PetscCall(PetscLogGpuTimeBegin());
   if (!status) status = AIJFmtGraphMake(A, r, &from, &p.graph[0]);
   PetscCall(PetscLogGpuTimeEnd());
-  if (!status) error = aijfmt_process.graph ? KeepSequential(A, &p, graph) : FinishSequential(A, r, &p, graph);
+  if (!status)
+    error = aijfmt_process.graph ? AIJFmtGraphKept(A, &p.graph[0], graph) : FinishSequential(A, r, &p, graph);
   if (error) (void)MatDestroy(graph);
   PetscCall(AIJFmtGraphPartsFree(&p));
   PetscCall(AIJFmtGraphSourceRestore(A, &from));

@@ -50,6 +50,7 @@ PETSC_INTERN PetscErrorCode AIJFmtGraphPartsFree(AIJFmtGraphParts *p);
 PETSC_INTERN SpmvStatus     AIJFmtGraphSetIndex(const AIJFmtGraphRequest *r, SpmvGraphOptions *o, SpmvExec *exec);
 PETSC_INTERN SpmvStatus AIJFmtGraphMake(Mat A, const AIJFmtGraphRequest *r, AIJFmtGraphSource *from, SpmvGraph **graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphSetSymmetry(Mat A, const AIJFmtGraphRequest *r, Mat graph);
+PETSC_INTERN PetscErrorCode AIJFmtGraphKept(Mat A, SpmvGraph **made, Mat *graph);
 PETSC_INTERN PetscErrorCode AIJFmtGraphLeave(Mat A, Mat_AIJFmt *s, const AIJFmtGraphRequest *r, Mat *graph);
 
 /* graph_others.c */

@@ -238,11 +238,8 @@ static PetscErrorCode KeepParallel(Mat A, const AIJFmtGraphRequest *r, Mat *grap
     spmv_graph_destroy(&made);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)A), 0, 0, 0, 0, 0, NULL, 0, NULL, graph));
-  PetscCall(MatAssemblyBegin(*graph, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*graph, MAT_FINAL_ASSEMBLY));
+  PetscCall(AIJFmtGraphKept(A, &made, graph));
   PetscCall(AIJFmtRan(block, AIJFMT_WHY_GRAPH, ""));
-  *aijfmt_process.graph = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
