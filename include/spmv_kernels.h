@@ -51,6 +51,7 @@ typedef enum {
   SPMV_ERR_UNSUPPORTED, /* the format has no such operation for these types or in this space */
   SPMV_ERR_DEVICE,      /* the CUDA runtime reported an error */
   SPMV_ERR_FORMAT,      /* a format of formats.def is incomplete: a bug of the library */
+  SPMV_ERR_PEER,        /* another process does not answer; the processes can agree on nothing any more */
   SPMV_STATUS_COUNT
 } SpmvStatus;
 

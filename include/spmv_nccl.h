@@ -73,9 +73,9 @@ SPMV_API SpmvStatus spmv_nccl_begin(SpmvNccl *, const SpmvNcclHalo *, const void
 /* Makes exec->stream wait for the exchange */
 SPMV_API SpmvStatus spmv_nccl_end(SpmvNccl *, const SpmvNcclHalo *, SpmvExec *);
 
-/* Serves as SpmvProcesses.alive; waited: the seconds that the host has waited. Fails if NCCL reports an error, or if
-   patience is exceeded because a process died or does not take part. Pending operations are then aborted, their results
-   are undefined, and every further call for the object fails. */
+/* Serves as SpmvProcesses.alive; waited: the seconds that the host has waited. SPMV_ERR_PEER if NCCL reports an error, or
+   if patience is exceeded because a process died or does not take part. Pending operations are then aborted, their
+   results are undefined, and every further call for the object fails likewise. */
 SPMV_API SpmvStatus spmv_nccl_alive(void *nccl, double waited, SpmvExec *);
 
 #ifdef __cplusplus

@@ -26,6 +26,7 @@ static SpmvStatus StatusWorst(MPI_Comm comm, SpmvExec *exec, SpmvStatus mine, in
     memcpy(exec->message, first->message, sizeof exec->message);
   }
   if (!MPI_Comm_size(comm, &size) && size == 1) return mine;
+  if (mine == SPMV_ERR_PEER) return mine; /* a dead process would never answer; the others notice as this one did */
   severity = mine == SPMV_SUCCESS ? 0 : AIJFmtIsRefusal(mine) ? 1 : 2;
   both[0]  = *end;
   both[1]  = severity;

@@ -19,6 +19,8 @@ PetscErrorCode AIJFmtErrorCode(SpmvStatus status)
     return PETSC_ERR_SUP;
   case SPMV_ERR_DEVICE:
     return PETSC_ERR_GPU;
+  case SPMV_ERR_PEER:
+    return PETSC_ERR_MPI;
   default:
     return PETSC_ERR_PLIB;
   }

@@ -13,6 +13,7 @@ static const char *const status_text[SPMV_STATUS_COUNT] = {
     [SPMV_ERR_UNSUPPORTED] = "not supported by this format",
     [SPMV_ERR_DEVICE]      = "CUDA error",
     [SPMV_ERR_FORMAT]      = "incomplete format",
+    [SPMV_ERR_PEER]        = "another process does not answer",
 };
 
 const char *spmv_status_text(SpmvStatus status)

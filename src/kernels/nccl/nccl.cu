@@ -29,7 +29,7 @@ SpmvStatus check_loaded(SpmvExec *exec)
 SpmvStatus check_usable(const SpmvNccl *nccl, SpmvExec *exec)
 {
   if (nccl->comm) return SPMV_SUCCESS;
-  return spmv_fail(exec, SPMV_ERR_DEVICE, "NCCL: the communicator was given up after an earlier error");
+  return spmv_fail(exec, SPMV_ERR_PEER, "NCCL: the communicator was given up after an earlier error");
 }
 
 int type_of(SpmvScalar scalar) { return scalar == SPMV_F32 ? SPMV_NCCL_FLOAT : SPMV_NCCL_DOUBLE; }
@@ -170,8 +170,9 @@ extern "C" SpmvStatus spmv_nccl_alive(void *ctx, double waited, SpmvExec *exec)
       spmv_nccl_status(spmv_nccl_library()->CommGetAsyncError(nccl->comm, &result), "ncclCommGetAsyncError", exec);
   if (!status) status = spmv_nccl_status(result, "an operation", exec);
   if (!status && waited >= nccl->patience)
-    status = spmv_fail(exec, SPMV_ERR_DEVICE,
+    status = spmv_fail(exec, SPMV_ERR_PEER,
                        "NCCL: no progress for %.0f s: another process has died, or does not call this solve", waited);
-  if (status) give_up(nccl);
-  return status;
+  if (!status) return SPMV_SUCCESS;
+  give_up(nccl);
+  return SPMV_ERR_PEER;
 }

@@ -149,12 +149,12 @@ UNIT_TEST(nccl_gives_up)
     open_alone(&a);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_alive(a.nccl, 29, &a.exec));
     if (!slow) setenv("SPMV_FAKE_NCCL_FAIL", "asynchronous", 1);
-    UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_alive(a.nccl, slow ? 30 : 1, &a.exec));
+    UNIT_EQUAL(SPMV_ERR_PEER, spmv_nccl_alive(a.nccl, slow ? 30 : 1, &a.exec));
     UNIT_CONTAINS(slow ? "no progress for 30 s" : "an operation() of NCCL: a fault", a.exec.message);
     unsetenv("SPMV_FAKE_NCCL_FAIL");
-    UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
+    UNIT_EQUAL(SPMV_ERR_PEER, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
     UNIT_CONTAINS("was given up", a.exec.message);
-    UNIT_EQUAL(SPMV_ERR_DEVICE, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
+    UNIT_EQUAL(SPMV_ERR_PEER, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
     close_alone(&a);
   }
 }
