@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Calculates the time of an iteration on 2, 4, 8 and 64 GPUs from what was measured on one and on two.
 
-    bench/mpi/model.py bench/results/h100-two-gpus.json                                   tables as Markdown, on standard output
-    bench/mpi/model.py bench/results/h100-two-gpus.json --json model.json                 the numbers
-    bench/mpi/model.py bench/results/h100-two-gpus.json --document docs/several-gpus.md   between the marks model:begin and model:end
+    bench/mpi/model.py bench/results/h200-two-gpus.json                                   tables as Markdown, on standard output
+    bench/mpi/model.py bench/results/h200-two-gpus.json --json model.json                 the numbers
+    bench/mpi/model.py bench/results/h200-two-gpus.json --document docs/several-gpus.md   between the marks model:begin and model:end
 
-The measurements are those of mpi_table.py, with the titles "1 GPU" and "2 GPUs". Latencies, bandwidths and layouts of the GPUs
-are in model.json beside this program, each with its source.
+The measurements are those of mpi_table.py, with the titles "1 GPU" and "2 GPUs": CG with Jacobi, and with GAMG at PETSc's
+defaults, whose levels they have. Latencies, bandwidths and layouts of the GPUs are in model.json beside this program, each with
+its source.
 
 A problem is a cube of nodes, cut into boxes; the numbers are those of the box with most neighbours. With m rows for each GPU,
 g ghost values and T1 the time on one GPU, an iteration of CG takes
@@ -14,7 +15,7 @@ g ghost values and T1 the time on one GPU, an iteration of CG takes
     T1(m) + 2 sum(p) + c + b g + wait(p, g),   wait(p, g) = max(0, exchange(p, g) - product(m))
 
 where c and b are fitted to the measurements on two GPUs. A cycle of GAMG has six exchanges on each level that is distributed:
-each costs c + b g + wait() with the ghost values and the product of its level.
+each costs d + b g + wait() with the ghost values and the product of its level, where d is fitted to GAMG on two GPUs.
 """
 import math
 import sys
@@ -24,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from figures import fail, load, markdown, parser_of, phase_of, put_between_marks, save, seconds_of  # noqa: E402
 
+MARKS = {"computing": "", "sums": " *s*", "exchange": " *e*"}
 EXCHANGES_OF_A_LEVEL = 6  # 2 pre-smoothing steps less the one from zero, 2 post-smoothing, residual, restriction, interpolation
 
 
@@ -67,7 +69,7 @@ class Model:
         self.inputs = inputs
         exchange = inputs["exchange"]
         self.alpha, self.beta = line_through(exchange["bytes"], exchange["us"])
-        self.fixed = self.by_ghost = 0.0
+        self.fixed = self.by_ghost = self.fixed_in_cycle = 0.0
 
     def sum_of(self, layout):
         """The time of a sum: measured on two GPUs; for more GPUs, NCCL's model gives the difference."""
@@ -91,24 +93,26 @@ class Model:
     def wait(self, layout, problem, rows, product):
         return max(0.0, self.exchange(layout, rows, problem["unknowns"]) - product)
 
-    def without_exchange(self, layout, problem, rows):
-        return between(problem["cg"], rows / layout.gpus) + 2 * self.sum_of(layout)
-
-    def cg(self, layout, problem, rows):
+    def parts(self, layout, problem, rows, pc):
+        """The time of an iteration on several GPUs: {"computing", "sums", "exchange"}."""
         ghosts = layout.ghosts(rows, problem["unknowns"])
-        return (self.without_exchange(layout, problem, rows) + self.fixed + self.by_ghost * ghosts +
-                self.wait(layout, problem, rows, self.product(problem, rows / layout.gpus)))
+        product = self.product(problem, rows / layout.gpus)
+        exchange = self.fixed + self.by_ghost * ghosts + self.wait(layout, problem, rows, product)
+        if pc == "gamg":
+            exchange += self.exchanges_of_levels(layout, problem, rows, product)
+        return {"computing": between(problem[pc], rows / layout.gpus), "sums": 2 * self.sum_of(layout), "exchange": exchange}
 
-    def gamg(self, layout, problem, rows):
-        time = between(problem["gamg"], rows / layout.gpus) + 2 * self.sum_of(layout)
-        for level, (of_rows, of_nonzeros) in enumerate(problem["levels"]):
+    def exchanges_of_levels(self, layout, problem, rows, product):
+        time = 0.0
+        for of_rows, of_nonzeros in problem["levels"]:
             if of_rows * rows < self.inputs["gathered_below"]["rows"]:
                 break
-            product = of_nonzeros * self.product(problem, rows / layout.gpus)
-            one = (self.fixed + self.by_ghost * layout.ghosts(of_rows * rows, problem["unknowns"]) +
-                   self.wait(layout, problem, of_rows * rows, product))
-            time += one * (EXCHANGES_OF_A_LEVEL + (level == 0))  # on the finest level also the product of CG
+            time += EXCHANGES_OF_A_LEVEL * (self.fixed_in_cycle + self.by_ghost * layout.ghosts(of_rows * rows, problem["unknowns"]) +
+                                            self.wait(layout, problem, of_rows * rows, of_nonzeros * product))
         return time
+
+    def time(self, layout, problem, rows, pc):
+        return sum(self.parts(layout, problem, rows, pc).values())
 
     def fit(self, measured):
         """Fits c and b to CG on two GPUs: least squares of relative errors. measured: (problem, rows, time)."""
@@ -116,57 +120,75 @@ class Model:
         ghosts, left, weights = [], [], []
         for problem, rows, time in measured:
             ghosts.append(two.ghosts(rows, problem["unknowns"]))
-            left.append(time - self.without_exchange(two, problem, rows) -
-                        self.wait(two, problem, rows, self.product(problem, rows / 2)))
+            known = between(problem["cg"], rows / 2) + 2 * self.sum_of(two)
+            left.append(time - known - self.wait(two, problem, rows, self.product(problem, rows / 2)))
             weights.append(time ** -2)
         self.fixed, self.by_ghost = line_through(ghosts, left, weights)
 
+    def fit_cycle(self, measured):
+        """Fits d to GAMG on two GPUs likewise, after fit()."""
+        two, left, right = Layout((2, 1, 1)), 0.0, 0.0
+        for problem, rows, time in measured:
+            times = []
+            for self.fixed_in_cycle in (0.0, 1.0):
+                times.append(self.time(two, problem, rows, "gamg"))
+            slope = times[1] - times[0]
+            left += slope * slope / time ** 2
+            right += slope * (time - times[0]) / time ** 2
+        self.fixed_in_cycle = right / left
 
-def per_iteration(content, title, solver):
-    """Reads {matrix: (rows, us per iteration of aijrbp)} from results of mpi_table.py."""
+
+def cells_of(content, title, solver):
+    """Reads {matrix: (rows, us per iteration of aijrbp, levels)} from results of mpi_table.py."""
     found = {}
     for results in (s["results"] for s in content["setups"] if s["title"] == title):
         rows = {m["name"]: m["rows"] for m in results["matrices"]}
         for cell in results["cells"]:
             if cell["type"] == "aijrbp" and cell["solver"] == solver and phase_of(cell, "solve"):
-                found[cell["matrix"]] = rows[cell["matrix"]], 1e6 * seconds_of(cell, "solve") / phase_of(cell, "solve")["iterations"]
+                us = 1e6 * seconds_of(cell, "solve") / phase_of(cell, "solve")["iterations"]
+                found[cell["matrix"]] = rows[cell["matrix"]], us, cell.get("levels", [])
     return found
 
 
 def take_measurements(problems, content):
-    """Sets the times on one GPU in `problems`; returns the times on two GPUs, of CG and of GAMG."""
-    of_cg, of_gamg = [], []
-    one, two = per_iteration(content, "1 GPU", "cgdevice_jacobi"), per_iteration(content, "2 GPUs", "cgdevice_jacobi")
-    gamg_two = per_iteration(content, "2 GPUs", "cgdevice_gamg")
-    for problem in problems:
-        mine = [name for name in one if name.startswith(problem["matrices"])]
-        problem["cg"] = [one[name] for name in mine]
-        ratio = problem["gamg_us"] / between(list(zip(problem["gamg_rows"], problem["gamg_other_gpu_us"])), problem["gamg_us_rows"])
-        problem["gamg"] = [(rows, ratio * us) for rows, us in zip(problem["gamg_rows"], problem["gamg_other_gpu_us"])]
-        of_cg += [(problem, *two[name]) for name in mine if name in two]
-        of_gamg += [(problem, *gamg_two[name]) for name in gamg_two if name.startswith(problem["matrices"])]
-    return of_cg, of_gamg
+    """Sets the times on one GPU and the sizes of levels in `problems`; returns (problem, pc, rows, time) on two GPUs, of CG and of
+    GAMG."""
+    of_two = {"cg": [], "gamg": []}
+    for pc, solver in (("cg", "cgdevice_jacobi"), ("gamg", "cgdevice_gamgdevice")):
+        one, two = cells_of(content, "1 GPU", solver), cells_of(content, "2 GPUs", solver)
+        for problem in problems:
+            mine = [name for name in one if name.startswith(problem["matrices"])]
+            problem[pc] = [one[name][:2] for name in mine]
+            of_two[pc] += [(problem, *two[name][:2]) for name in mine if name in two]
+            if pc == "gamg" and mine:
+                first, *coarser = max(one[name] for name in mine)[2]
+                problem["levels"] = [[level["rows"] / first["rows"], level["nonzeros"] / first["nonzeros"]] for level in [first] + coarser]
+    return of_two["cg"], of_two["gamg"]
 
 
 def check(model, of_cg, of_gamg):
-    """Compares measured and calculated times on two GPUs: each CG with a fit to the other matrices, GAMG with a fit to all CG."""
+    """Compares measured and calculated times on two GPUs, each with a fit to the other matrices, and leaves a fit to all."""
     two, rows_of_table = Layout((2, 1, 1)), []
     for i, (problem, rows, time) in enumerate(of_cg):
         model.fit(of_cg[:i] + of_cg[i + 1:])
-        rows_of_table.append((problem["title"], "Jacobi", rows, time, model.cg(two, problem, rows)))
+        rows_of_table.append((problem["title"], "Jacobi", rows, time, model.time(two, problem, rows, "cg")))
     model.fit(of_cg)
-    rows_of_table += [(p["title"], "GAMG", rows, time, model.gamg(two, p, rows)) for p, rows, time in of_gamg]
+    for i, (problem, rows, time) in enumerate(of_gamg):
+        model.fit_cycle(of_gamg[:i] + of_gamg[i + 1:])
+        rows_of_table.append((problem["title"], "GAMG", rows, time, model.time(two, problem, rows, "gamg")))
+    model.fit_cycle(of_gamg)
     return [dict(zip(("problem", "pc", "rows", "measured_us", "calculated_us"), row)) for row in rows_of_table]
 
 
 def scale(model, problems, layouts, sizes, weak):
     found = []
     for problem in problems:
-        for pc, calculate, points in (("Jacobi", model.cg, "cg"), ("GAMG", model.gamg, "gamg")):
+        for name, pc in (("Jacobi", "cg"), ("GAMG", "gamg")):
             for size in sizes:
-                one = between(problem[points], size)
-                times = {g.gpus: calculate(g, problem, size * g.gpus if weak else size) for g in layouts}
-                found.append({"problem": problem["title"], "pc": pc, "rows": size, "us": {1: one, **times}})
+                parts = {g.gpus: model.parts(g, problem, size * g.gpus if weak else size, pc) for g in layouts}
+                us = {1: between(problem[pc], size), **{gpus: sum(p.values()) for gpus, p in parts.items()}}
+                most = {gpus: max(p, key=p.get) for gpus, p in parts.items()}
+                found.append({"problem": problem["title"], "pc": name, "rows": size, "us": us, "most": most})
     return found
 
 
@@ -179,7 +201,7 @@ def scaling_table(title, found):
     rows = []
     for f in found:
         one = f["us"][1]
-        cells = [digits(one)] + [f"{digits(f['us'][p])} ({one / f['us'][p]:.2f})" for p in gpus[1:]]
+        cells = [digits(one)] + [f"{digits(f['us'][p])} ({one / f['us'][p]:.2f}){MARKS[f['most'][p]]}" for p in gpus[1:]]
         rows.append([f["problem"], f["pc"], f"{f['rows'] / 1e6:g} M"] + cells)
     return markdown(["problem", "preconditioner", title] + ["1 GPU"] + [f"{p} GPUs" for p in gpus[1:]], rows, left=2)
 
@@ -190,12 +212,13 @@ def text_of(result):
     fit = result["fit"]
     return "\n".join(
         ["Made by `bench/mpi/model.py`. Microseconds per iteration; 64 GPUs are 8 hosts.", "",
-         f"Fitted to two GPUs: c = {fit['fixed_us']:.1f} us, b = {1e3 * fit['us_by_ghost']:.2f} ns. A message within a host takes "
+         f"Fitted to two GPUs: c = {fit['fixed_us']:.1f} us, d = {fit['fixed_in_cycle_us']:.1f} us, b = {1e3 * fit['us_by_ghost']:.2f} ns. A message within a host takes "
          f"{fit['alpha_us']:.1f} us and {1e6 * fit['beta_us_by_byte']:.1f} us more for each MB.", "",
-         "**Check on two GPUs**, measured against calculated. Each CG time comes from a fit to the six other matrices, GAMG from the fit to all seven:",
+         "**Check on two GPUs**, measured against calculated. Each time comes from a fit to the other matrices:",
          ""] +
         markdown(["problem", "preconditioner", "rows", "measured", "calculated", "error"], checked, left=2) +
-        ["", "**Calculated, not measured: weak scaling**, in brackets the efficiency (1 = as fast as one GPU with its share of the rows):", ""] +
+        ["", "**Calculated, not measured: weak scaling**, in brackets the efficiency (1 = as fast as one GPU with its share of the rows). "
+         "Computing takes most of an iteration, except *s*: sums, and *e*: exchanges of ghost values and what is fitted with them:", ""] +
         scaling_table("rows per GPU", result["weak"]) +
         ["", "**Calculated, not measured: strong scaling**, in brackets how many times as fast as one GPU:", ""] +
         scaling_table("rows", result["strong"])) + "\n"
@@ -204,12 +227,12 @@ def text_of(result):
 def calculate(inputs, content):
     model, problems = Model(inputs), inputs["problems"]
     of_cg, of_gamg = take_measurements(problems, content)
-    if len(of_cg) < 3:
-        fail("CG was measured on one GPU and on two for fewer than three matrices")
+    if len(of_cg) < 3 or len(of_gamg) < 2:
+        fail("CG was measured on one GPU and on two for fewer than three matrices, or GAMG for fewer than two")
     layouts = [Layout(layout["grid"], layout["hosts"]) for layout in inputs["layouts"]]
     checked = check(model, of_cg, of_gamg)
     return {"schema": 1, "header": {"program": "model"}, "inputs": {k: v for k, v in inputs.items() if k != "problems"}, "check": checked,
-            "fit": {"fixed_us": model.fixed, "us_by_ghost": model.by_ghost, "alpha_us": model.alpha, "beta_us_by_byte": model.beta},
+            "fit": {"fixed_us": model.fixed, "fixed_in_cycle_us": model.fixed_in_cycle, "us_by_ghost": model.by_ghost, "alpha_us": model.alpha, "beta_us_by_byte": model.beta},
             "sums_us": {g.gpus: model.sum_of(g) for g in layouts},
             "weak": scale(model, problems, layouts, (1e6, 4e6), True), "strong": scale(model, problems, layouts, (1e6, 4e6, 32e6), False)}
 

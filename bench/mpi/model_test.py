@@ -22,7 +22,7 @@ TWO, EIGHT, HOSTS = model.Layout((2, 1, 1)), model.Layout((2, 2, 2)), model.Layo
 
 def made():
     found = model.Model(INPUTS)
-    found.fixed, found.by_ghost = 4.0, 0.01
+    found.fixed, found.by_ghost, found.fixed_in_cycle = 4.0, 0.01, 3.0
     return found
 
 
@@ -52,31 +52,39 @@ class Parts(unittest.TestCase):
 class Iterations(unittest.TestCase):
     def test_cg(self):
         # 15 for half of the rows on one GPU, two sums 10, c 4, ghosts 3, and 2.9 of a message of 10.4 not hidden by a product of 7.5
-        self.assertAlmostEqual(made().cg(TWO, PROBLEM, 3000), 34.9)
+        self.assertAlmostEqual(made().time(TWO, PROBLEM, 3000, "cg"), 34.9)
 
     def test_gamg(self):
-        # 150 for half of the rows, two sums 10; seven exchanges of 9.9 on the finest level; six of 4 + 0.646 + 4.767 on the level
-        # of 300 rows; none on that of 30, which is below gathered_below
-        self.assertAlmostEqual(made().gamg(TWO, PROBLEM, 3000), 285.78, places=2)
+        # 150 for half of the rows, two sums 10; an exchange of 9.9 in CG; six of 8.9 on the finest level; six of 3 + 0.646 + 4.767 on
+        # the level of 300 rows; none on that of 30, which is below gathered_below
+        self.assertAlmostEqual(made().time(TWO, PROBLEM, 3000, "gamg"), 273.78, places=2)
 
-    def test_fit_finds_what_the_measurements_were_made_of(self):
-        measured = [(PROBLEM, rows, made().cg(TWO, PROBLEM, rows)) for rows in (1000, 3000, 9000)]
+    def test_what_takes_most(self):
+        layouts = [TWO, HOSTS]
+        found = model.scale(made(), [PROBLEM], layouts, (3000,), False)
+        self.assertEqual([(f["pc"], f["most"]) for f in found],
+                         [("Jacobi", {2: "computing", 64: "sums"}), ("GAMG", {2: "computing", 64: "exchange"})])
+
+    def test_fits_find_what_the_measurements_were_made_of(self):
+        measured = {pc: [(PROBLEM, rows, made().time(TWO, PROBLEM, rows, pc)) for rows in (1000, 3000, 9000)] for pc in ("cg", "gamg")}
         fitted = model.Model(INPUTS)
-        fitted.fit(measured)
+        fitted.fit(measured["cg"])
+        fitted.fit_cycle(measured["gamg"])
         self.assertAlmostEqual(fitted.fixed, 4.0)
         self.assertAlmostEqual(fitted.by_ghost, 0.01)
+        self.assertAlmostEqual(fitted.fixed_in_cycle, 3.0)
 
 
 class Program(unittest.TestCase):
     """Tests with the committed inputs and measurements."""
 
     def result(self):
-        return model.calculate(copy.deepcopy(model.load(HERE / "model.json")), model.load(HERE.parent / "results/h100-two-gpus.json"))
+        return model.calculate(copy.deepcopy(model.load(HERE / "model.json")), model.load(HERE.parent / "results/h200-two-gpus.json"))
 
     def test_two_gpus_are_near_the_measurement(self):
         checked = self.result()["check"]
-        self.assertEqual(sum(c["pc"] == "GAMG" for c in checked), 1)
-        self.assertEqual(len(checked), 8)
+        self.assertEqual(sum(c["pc"] == "GAMG" for c in checked), 4)
+        self.assertEqual(len(checked), 11)
         for c in checked:
             self.assertLess(abs(c["calculated_us"] / c["measured_us"] - 1), 0.1, c)
 
@@ -84,7 +92,7 @@ class Program(unittest.TestCase):
         def rounded(text):
             return json.loads(text, parse_float=lambda number: round(float(number), 3))
 
-        committed = (HERE.parent / "results/h100-several-gpus-model.json").read_text()
+        committed = (HERE.parent / "results/h200-several-gpus-model.json").read_text()
         self.assertEqual(rounded(json.dumps(self.result())), rounded(committed))
         self.assertIn(model.text_of(self.result()), (HERE.parent.parent / "docs/several-gpus.md").read_text())
 
