@@ -47,8 +47,12 @@ typedef struct {
   int             transposes;   /* keep transposes of L and U, for transposed solves with ILU */
   int             node_rows;    /* of SPMV_FACTOR_SOR, 0 to SPMV_NODE_ROWS: at most so many consecutive rows with equal
                                    columns are relaxed together, by the inverse of their diagonal block; 0, 1: none are */
+  int             blocks;    /* the rows are divided into so many blocks as PETSc's PCBJACOBI divides them, and entries
+                                   between blocks are left out; 0, 1: one block. Not of SPMV_FACTOR_SOR. A shift is one of
+                                   all blocks. */
+  int             unit_rows; /* of blocks: each has a whole number of units of so many rows; 0, 1: of single rows */
 } SpmvFactorOptions;
-/* ILU without shift or transposes */
+/* ILU of one block without shift or transposes */
 SPMV_API void spmv_factor_options_init(SpmvFactorOptions *);
 
 typedef struct SpmvFactorization SpmvFactorization;

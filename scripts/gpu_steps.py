@@ -78,7 +78,7 @@ STEPS = [
         unit_kernels spgemm_test.c aggregate_test.c aggregate_fault_test.c tentative_test.c
         spgemm_bench $SPGEMM_ARGS --commit $commit --out $out/spgemm.json"""),
     Step("incomplete", "cuda", 400, 1 / 4, "ILU(0), IC(0) and SOR: compared with the host, an application beside cuSPARSE's SpSV, whole solves", """
-        unit_kernels factor_test.c factor_order_test.c factor_fault_test.c
+        unit_kernels factor_test.c factor_blocks_test.c factor_order_test.c factor_fault_test.c
         mpiexec -n $ranks incomplete_test -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
         factor_bench $FACTOR_ARGS --budget $limit40 --commit $commit --out $out/factor.json
         !factors 1 40 aijrbp gmresdevice_ilu,cgdevice_icc,cgdevice_sor,aggdevice_gamg $ilu_matrices

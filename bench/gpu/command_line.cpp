@@ -39,6 +39,14 @@ double number(const std::string &option, const std::string &text, double least)
   return v;
 }
 
+std::vector<int> numbers(const std::string &option, const std::string &value)
+{
+  std::vector<int> r;
+
+  for (const auto &text : split_at_commas(value)) r.push_back(static_cast<int>(number(option, text, 1)));
+  return r;
+}
+
 /* Handles options with a value; false for an unknown option */
 bool take_value(CommandLine &c, const std::string &option, const std::string &value)
 {
@@ -48,10 +56,9 @@ bool take_value(CommandLine &c, const std::string &option, const std::string &va
   else if (option == "--file") c.files.push_back(value);
   else if (option == "--graph") c.graphs.push_back(value);
   else if (option == "--order") c.orders = split_at_commas(value);
-  else if (option == "--dof") {
-    c.dofs.clear();
-    for (const auto &text : split_at_commas(value)) c.dofs.push_back(static_cast<int>(number(option, text, 1)));
-  } else if (option == "--formats") c.formats = split_at_commas(value);
+  else if (option == "--dof") c.dofs = numbers(option, value);
+  else if (option == "--blocks") c.blocks = numbers(option, value);
+  else if (option == "--formats") c.formats = split_at_commas(value);
   else if (option == "--out") c.out = value;
   else if (option == "--commit") c.commit = value;
   else if (option == "--budget") c.budget = number(option, value, 0);
@@ -102,6 +109,7 @@ std::string usage()
          "  --graph path                node graph (int32 nodes, entries, pointers, neighbours)\n"
          "  --order keep,rcm,random     node orders of a graph (keep)\n"
          "  --dof 1,3                   dofs per node of a graph (3)\n"
+         "  --blocks 1,132              factor_bench: numbers of blocks of rows (1)\n"
          "  --formats a:option=v,b      formats of the library (all with device kernels)\n"
          "  --no-peers                  without cuSPARSE\n"
          "  --convert-once              a single conversion, from the device, for sweeps over many options\n"

@@ -1,11 +1,11 @@
 /*
   factor_bench.cu - factor_bench: ILU(0) of the library against cuSPARSE's csrilu02 and SpSV
 
-    factor_bench [--matrix family:size]... [--out file] [--commit text] [--no-peers] [--budget seconds]
+    factor_bench [--matrix family:size]... [--blocks n,n,...] [--out file] [--commit text] [--no-peers] [--budget seconds]
 
   Patterns are those of the catalogue, with positive definite values. Measured for the library and for
   cuSPARSE: the analysis of a pattern, the first and later factorizations, an application (solves with L and U) as one of
-  many without a wait between them, and the device memory.
+  many without a wait between them, and the device memory. cuSPARSE has one block, with which its solution is compared.
 */
 #include "catalog.hpp"
 #include "cusparse_spmv.cuh"
@@ -73,7 +73,7 @@ void measure_phases(const Problem &p, Json &r, const std::function<void()> &anal
   r["apply_s"]         = seconds_applied(p, apply);
 }
 
-Json measure_own(Problem &p)
+Json measure_own(Problem &p, int blocks)
 {
   const Csr         &a       = p.pattern;
   const SpmvPattern  pattern = {a.rows, a.cols, a.nnz, SPMV_I32, SPMV_HOST, a.row_ptr.data(), a.col.data()};
@@ -84,6 +84,7 @@ Json measure_own(Problem &p)
   Json               r = Json::object();
 
   spmv_factor_options_init(&options);
+  options.blocks = blocks;
   spmv_exec_init(&exec, SPMV_DEVICE);
   exec.stream = p.stream;
   measure_phases(
@@ -92,6 +93,7 @@ Json measure_own(Problem &p)
       [&] { check(spmv_factor_solve(f, 0, p.b.data(), p.x.data(), &exec), exec); });
   spmv_factor_info(f, &info);
   r["kernel"] = "spmvpack";
+  r["blocks"] = blocks;
   r["levels"] = info.levels[0];
   r["widest"] = info.widest[0];
   spmv_factor_destroy(&f);
@@ -261,12 +263,13 @@ MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
   m.matrix["name"] = a.name;
   m.matrix["rows"] = a.rows;
   m.matrix["nnz"]  = a.nnz;
-  add(measure_own(p));
-  const Array<double> own = p.x.on_host();
-  if (c.peers) {
-    Json         r    = measure_peer(p);
-    const double away = difference(own, p.x.on_host());
-    r["difference"]   = away;
+  for (const int blocks : c.blocks) {
+    add(measure_own(p, blocks));
+    if (!c.peers || blocks > 1) continue;
+    const Array<double> own  = p.x.on_host();
+    Json                r    = measure_peer(p);
+    const double        away = difference(own, p.x.on_host());
+    r["difference"]          = away;
     m.faults += !(away <= TOLERANCE);
     add(std::move(r));
   }

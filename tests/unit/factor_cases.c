@@ -1,6 +1,7 @@
 /* factor_cases.c - see src/kernels/factor/factor_test.h. */
 #include "factor/factor_test.h"
 #include "aggregate/aggregate_test.h"
+#include "unit.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,4 +150,45 @@ void factor_close(FactorLife *l)
   test_take(l->exec.space, l->values, NULL, 0);
   test_take(l->exec.space, l->b, NULL, 0);
   test_take(l->exec.space, l->x, NULL, 0);
+}
+
+SpmvFactorOptions factor_options(SpmvFactorKind kind)
+{
+  SpmvFactorOptions o;
+
+  spmv_factor_options_init(&o);
+  o.kind       = kind;
+  o.transposes = 1;
+  return o;
+}
+
+const double factor_omegas[] = {1, 1.3};
+
+double *factor_results(const FactorMatrix *m, const SpmvFactorOptions *o, SpmvScalar scalar, SpmvSpace space,
+                       const double *values, const double *b, int actions)
+{
+  double    *all = calloc((size_t)(m->n * actions) + 1, sizeof *all);
+  FactorLife l;
+
+  factor_open(&l, space, NULL, m, scalar);
+  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, m, o));
+  factor_set(&l, values, b, b);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+  for (int i = 0; i < actions; i++) {
+    const FactorAction action =
+        o->kind == SPMV_FACTOR_SOR ? (FactorAction)(FACTOR_FORWARD + i % 3) : (FactorAction)(i % 2);
+    UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, action, factor_omegas[i % 2], i < 3));
+    double *x = factor_x(&l);
+    memcpy(all + i * m->n, x, (size_t)m->n * sizeof *x);
+    free(x);
+  }
+  factor_close(&l);
+  return all;
+}
+
+int factor_same(const double *a, const double *b, int32_t n)
+{
+  for (int32_t i = 0; i < n; i++)
+    if (!(isnan(a[i]) && isnan(b[i])) && memcmp(&a[i], &b[i], sizeof *a)) return 0;
+  return 1;
 }

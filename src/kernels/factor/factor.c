@@ -25,6 +25,14 @@ static SpmvStatus check_options(const SpmvPattern *p, SpmvScalar scalar, const S
   if (o->node_rows < 0 || o->node_rows > SPMV_NODE_ROWS)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization: node_rows is %d, which must be 0 to %d", o->node_rows,
                      (int)SPMV_NODE_ROWS);
+  if (o->blocks < 0 || o->unit_rows < 0 || (o->unit_rows > 1 && p->rows % o->unit_rows))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "a factorization in %d blocks of units of %d rows: neither may be negative, and units must divide "
+                     "the %lld rows",
+                     o->blocks, o->unit_rows, (long long)p->rows);
+  if (o->blocks > 1 && o->kind == SPMV_FACTOR_SOR)
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "SOR in %d blocks: sweeps have one block, so set `blocks` to 1",
+                     o->blocks);
   if (!(o->zero_pivot >= 0) || !(o->shift_amount > 0))
     return spmv_fail(
         exec, SPMV_ERR_ARGUMENT,
@@ -39,7 +47,8 @@ static SpmvStatus check_options(const SpmvPattern *p, SpmvScalar scalar, const S
 static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
 {
   const int is_icc = f->options.kind == SPMV_FACTOR_ICC, is_sor = f->options.kind == SPMV_FACTOR_SOR;
-  const int transposes = is_icc || f->options.transposes, on_device = f->object.space == SPMV_DEVICE;
+  const int is_part = spmv_factor_is_part(f), transposes = is_icc || f->options.transposes;
+  const int on_device = f->object.space == SPMV_DEVICE;
 
   const int64_t n = f->rows, S = spmv_scalar_bytes(f->scalar), rows = 4 * n, pointers = rows + 4;
   const int64_t entries = f->info.factor_nonzeros, gathered = f->gathered + 1; /* never NULL */
@@ -52,8 +61,9 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
   } wanted[] = {{&r->row_ptr, pointers},
                 {&r->col, 4 * entries},
                 {&r->diagonal, rows},
-                {&r->source, is_icc ? 4 * entries : 0},
-                {&r->a_row_ptr, is_icc ? pointers : 0},
+                {&r->source, is_part ? 4 * entries : 0},
+                {&r->a_first, is_part ? rows : 0},
+                {&r->a_end, is_part ? rows : 0},
                 {&r->entries, S * entries},
                 {&r->inverse, S * n},
                 {&r->nodes.first, r->nodes.most ? rows : 0},
@@ -83,19 +93,21 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
   SPMV_TRY(
       spmv_object_hold(&f->object, f->object.space, ARRAYS, bytes, "a factorization", (void **const *)array, exec));
   f->info.bytes = f->object.bytes;
-  if (!is_icc) r->a_row_ptr = r->row_ptr;
+  if (!is_part) {
+    r->a_first = r->row_ptr;
+    r->a_end   = r->row_ptr + 1;
+  }
   return SPMV_SUCCESS;
 }
 
-SpmvStatus spmv_factor_hold(SpmvFactorization *f, const SpmvPattern *p, int64_t upper, SpmvExec *exec)
+SpmvStatus spmv_factor_hold(SpmvFactorization *f, const SpmvPattern *p, const SpmvFactorSize *size, SpmvExec *exec)
 {
   const int is_icc = f->options.kind == SPMV_FACTOR_ICC;
 
-  f->rows                 = (int32_t)p->rows;
   f->info.rows            = p->rows;
   f->info.nonzeros        = p->nnz;
-  f->info.factor_nonzeros = is_icc ? p->rows + upper : p->nnz;
-  f->gathered             = is_icc ? 2 * upper : (f->options.transposes ? 2 : 1) * (p->nnz - p->rows);
+  f->info.factor_nonzeros = is_icc ? p->rows + size->upper : size->kept;
+  f->gathered             = is_icc ? 2 * size->upper : (f->options.transposes ? 2 : 1) * (size->kept - p->rows);
   return hold(f, exec);
 }
 
@@ -105,6 +117,8 @@ static SpmvStatus fill(SpmvFactorization *f, const SpmvPattern *p, SpmvScalar sc
   f->options       = *o;
   f->scalar        = scalar;
   f->info.zero_row = -1;
+  f->rows          = (int32_t)p->rows; /* the analysis refuses what does not fit */
+  f->division      = (SpmvDivision){f->rows, o->blocks > 1 ? o->blocks : 1, o->unit_rows > 1 ? o->unit_rows : 1};
   if (o->kind == SPMV_FACTOR_SOR) { /* there is nothing to shift or to transpose */
     f->options.shift      = SPMV_SHIFT_NONE;
     f->options.transposes = 0;

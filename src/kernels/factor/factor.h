@@ -50,14 +50,35 @@ SPMV_BOTH int32_t spmv_part_entry(const SpmvPart *p, int32_t row, int32_t k)
   return p->is_upper ? p->row_ptr[row + 1] - 1 - k : p->row_ptr[row] + k;
 }
 
+/* The rows in blocks, which are as equal as whole units of rows allow; the larger ones come first */
+typedef struct {
+  int32_t rows, blocks, unit;
+} SpmvDivision;
+
+/* The rows first to end - 1 */
+typedef struct {
+  int32_t first, end;
+} SpmvRange;
+
+/* The block that has a row */
+SPMV_BOTH SpmvRange spmv_block_of(const SpmvDivision *d, int32_t row)
+{
+  const int32_t units = d->rows / d->unit, small = units / d->blocks, in_large = units % d->blocks * (small + 1);
+  const int32_t u = row / d->unit, size = u < in_large ? small + 1 : small;
+  const int32_t first = u < in_large ? u / size * size : in_large + (u - in_large) / size * size;
+
+  const SpmvRange range = {first * d->unit, (first + size) * d->unit};
+  return range;
+}
+
 /* The factor by rows, in which the factorization works. ILU: both triangles; ICC: W = D U; SOR: the matrix. */
 typedef struct {
-  int32_t *row_ptr, *col; /* [rows+1], [entries] */
-  int32_t *diagonal;      /* [rows]: the entry with the pivot */
-  int32_t *source;        /* [entries] of ICC: the nonzero of A; NULL: the same number */
-  int32_t *a_row_ptr;     /* [rows+1] of A */
-  void    *entries;       /* [entries] */
-  void    *inverse;       /* [rows]: one over the pivot */
+  int32_t *row_ptr, *col;   /* [rows+1], [entries] */
+  int32_t *diagonal;        /* [rows]: the entry with the pivot */
+  int32_t *source;          /* [entries] of ICC and in blocks: the nonzero of A; NULL: the same number */
+  int32_t *a_first, *a_end; /* [rows]: the nonzeros of A in the row and its block are those from a_first to a_end - 1 */
+  void    *entries;         /* [entries] */
+  void    *inverse;         /* [rows]: one over the pivot */
   /* With nodes the entries are multiplied by the inverses of the diagonal blocks, and are 0 in these blocks */
   SpmvNodes nodes;
 } SpmvFactorRows;
@@ -114,6 +135,7 @@ struct SpmvFactorization {
   SpmvFactorInfo    info;
   int               is_factored;
   int32_t           rows;
+  SpmvDivision      division;
   int64_t           gathered; /* entries of all triangles, ... */
   int64_t           placed;   /* ... and of those that the analysis has placed */
   SpmvFactorRows    factor;
@@ -136,13 +158,24 @@ typedef struct {
 
 extern const SpmvFactorSlots spmv_factor_host_slots, spmv_factor_device_slots;
 
-/* factor_analysis.c, on the host: fails unless the pattern can be factored, and counts the entries of its upper triangle */
-SpmvStatus spmv_factor_check(const SpmvPattern *, int64_t *upper, SpmvExec *);
+/* Nonzeros of A that are in blocks, and those of them in its upper triangle */
+typedef struct {
+  int64_t kept, upper;
+} SpmvFactorSize;
+
+/* factor_analysis.c, on the host: fails unless the pattern can be factored */
+SpmvStatus spmv_factor_check(const SpmvPattern *, const SpmvDivision *, SpmvFactorSize *, SpmvExec *);
 SpmvStatus spmv_factor_analyse_on_host(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
 /* factor_device_analysis.cu */
 SpmvStatus spmv_factor_analyse_on_device(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
-/* factor.c: allocates the arrays of a factorization of this pattern. upper: entries of its upper triangle, for ICC */
-SpmvStatus spmv_factor_hold(SpmvFactorization *, const SpmvPattern *, int64_t upper, SpmvExec *);
+/* factor.c: allocates the arrays of a factorization of this pattern. size->upper: for ICC */
+SpmvStatus spmv_factor_hold(SpmvFactorization *, const SpmvPattern *, const SpmvFactorSize *, SpmvExec *);
+
+/* Whether the factor has only some nonzeros of the matrix */
+static inline int spmv_factor_is_part(const SpmvFactorization *f)
+{
+  return f->options.kind == SPMV_FACTOR_ICC || f->division.blocks > 1;
+}
 
 /* Gives a triangle the next of the arrays that all triangles share */
 static inline SpmvTriangle *spmv_factor_give(SpmvFactorization *f, int which, int64_t entries)

@@ -23,11 +23,22 @@ static int32_t diagonal_of(const int32_t *row_ptr, const int32_t *col, int32_t r
   return low < row_ptr[row + 1] && col[low] == row ? low : -1;
 }
 
-SpmvStatus spmv_factor_check(const SpmvPattern *p, int64_t *upper, SpmvExec *exec)
+/* The nonzeros of A in a row and its block */
+static SpmvRange kept_of(const SpmvPattern *p, const SpmvDivision *d, int32_t row)
 {
-  const int32_t *row_ptr = p->row_ptr;
+  const int32_t  *row_ptr = p->row_ptr, *col = p->col;
+  const SpmvRange block = spmv_block_of(d, row);
+  int32_t         first = row_ptr[row], end = row_ptr[row + 1], high = end;
 
-  *upper = 0;
+  SPMV_BISECT(first, high, middle, col[middle] < block.first);
+  high = end, end = first;
+  SPMV_BISECT(end, high, middle, col[middle] < block.end);
+  return (SpmvRange){first, end};
+}
+
+SpmvStatus spmv_factor_check(const SpmvPattern *p, const SpmvDivision *d, SpmvFactorSize *size, SpmvExec *exec)
+{
+  *size = (SpmvFactorSize){0, 0};
   if (p->index_type != SPMV_I32)
     return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "a factorization needs indices of 32 bits");
   SPMV_TRY(spmv_pattern_check(p, exec));
@@ -35,24 +46,26 @@ SpmvStatus spmv_factor_check(const SpmvPattern *p, int64_t *upper, SpmvExec *exe
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization of a matrix of %lld x %lld with %lld nonzeros",
                      (long long)p->rows, (long long)p->cols, (long long)p->nnz);
   for (int32_t i = 0; i < (int32_t)p->rows; i++) {
-    const int32_t at = diagonal_of(row_ptr, p->col, i);
+    const int32_t at = diagonal_of(p->row_ptr, p->col, i);
     if (at < 0)
       return spmv_fail(exec, SPMV_ERR_MATRIX, "row %d has no diagonal entry: store it, even if it is zero", i);
-    *upper += row_ptr[i + 1] - at - 1;
+    const SpmvRange kept = kept_of(p, d, i);
+    size->kept += kept.end - kept.first;
+    size->upper += kept.end - at - 1;
   }
   return SPMV_SUCCESS;
 }
 
 /* ---- levels ---- */
 
-/* most: rows of a node */
-static void find_nodes(const SpmvPattern *p, int32_t most, int32_t *node)
+/* most: rows of a node, which lie in one block */
+static void find_nodes(const SpmvPattern *p, const SpmvDivision *d, int32_t most, int32_t *node)
 {
   const int32_t *row_ptr = p->row_ptr;
 
   for (int32_t i = 0; i < (int32_t)p->rows; i++) {
     const int32_t *here = (const int32_t *)p->col + row_ptr[i], count = row_ptr[i + 1] - row_ptr[i];
-    const int      joins = i > 0 && i - node[i - 1] < most && row_ptr[i] - row_ptr[i - 1] == count &&
+    const int joins = i > spmv_block_of(d, i).first && i - node[i - 1] < most && row_ptr[i] - row_ptr[i - 1] == count &&
                       memcmp(here, here - count, (size_t)count * sizeof *here) == 0;
     node[i] = joins ? node[i - 1] : i;
   }
@@ -110,26 +123,32 @@ static void put_triangle(SpmvFactorization *f, const Work *w, int which, const S
   f->placed += at;
 }
 
-/* ILU and SOR: the matrix itself. ICC: the diagonal and the upper triangle, and where they are in A */
+/* The matrix itself; or what is in blocks, of ICC the diagonal and the upper triangle, and where it is in A */
 static void put_factor(const SpmvFactorization *f, const SpmvPattern *p)
 {
   const SpmvFactorRows *to      = &f->factor;
   const int             is_icc  = f->options.kind == SPMV_FACTOR_ICC;
-  const int32_t        *row_ptr = p->row_ptr, *col = p->col;
-  int32_t               n = 0;
+  const int             is_part = spmv_factor_is_part(f);
+  const int32_t        *col     = p->col;
+  int32_t               n       = 0;
 
-  memcpy(to->a_row_ptr, row_ptr, ((size_t)f->rows + 1) * sizeof *row_ptr);
   for (int32_t i = 0; i < f->rows; i++) {
-    const int32_t diagonal = diagonal_of(row_ptr, col, i);
+    const int32_t   diagonal = diagonal_of(p->row_ptr, col, i);
+    const SpmvRange kept     = kept_of(p, &f->division, i);
+    const int32_t   first    = is_icc ? diagonal : kept.first;
 
-    if (is_icc) to->row_ptr[i] = n;
-    to->diagonal[i] = is_icc ? n : diagonal;
-    for (int32_t k = is_icc ? diagonal : row_ptr[i]; k < row_ptr[i + 1]; k++, n++) {
+    to->row_ptr[i]  = n;
+    to->diagonal[i] = n + diagonal - first;
+    if (is_part) {
+      to->a_first[i] = kept.first;
+      to->a_end[i]   = kept.end;
+    }
+    for (int32_t k = first; k < kept.end; k++, n++) {
       to->col[n] = col[k];
-      if (is_icc) to->source[n] = k;
+      if (is_part) to->source[n] = k;
     }
   }
-  if (is_icc) to->row_ptr[f->rows] = n;
+  to->row_ptr[f->rows] = n;
 }
 
 static void put_transposes(SpmvFactorization *f, const Work *w)
@@ -153,7 +172,7 @@ static void fill(SpmvFactorization *f, const Work *w, const SpmvPattern *p)
 {
   SpmvPart t = {f->factor.row_ptr, f->factor.col, f->factor.diagonal, NULL, f->rows, 1};
 
-  find_nodes(p, spmv_factor_node_rows(f), w->node);
+  find_nodes(p, &f->division, spmv_factor_node_rows(f), w->node);
   if (f->factor.nodes.first) memcpy(f->factor.nodes.first, w->node, (size_t)f->rows * sizeof *w->node);
   put_factor(f, p);
   put_triangle(f, w, SPMV_UPPER, &t);
@@ -164,12 +183,12 @@ static void fill(SpmvFactorization *f, const Work *w, const SpmvPattern *p)
 
 SpmvStatus spmv_factor_analyse_on_host(SpmvFactorization *f, const SpmvPattern *p, SpmvExec *exec)
 {
-  int64_t upper;
-  void   *block;
-  Work    w;
+  SpmvFactorSize size;
+  void          *block;
+  Work           w;
 
-  SPMV_TRY(spmv_factor_check(p, &upper, exec));
-  SPMV_TRY(spmv_factor_hold(f, p, upper, exec));
+  SPMV_TRY(spmv_factor_check(p, &f->division, &size, exec));
+  SPMV_TRY(spmv_factor_hold(f, p, &size, exec));
   const int     transposes = f->options.kind == SPMV_FACTOR_ICC || f->options.transposes;
   const int64_t rows = 4 * (p->rows + 1), twice = transposes ? rows : 0;
   const int64_t entries = transposes ? 4 * f->info.factor_nonzeros : 0;

@@ -13,14 +13,15 @@ enum { THREADS = 128, LANES = 4, TEAM = (1 << LANES) - 1 }; /* LANES lanes read 
 struct Found {
   uint32_t           is_wrong; /* some row cannot be factored */
   uint32_t           unused;
-  unsigned long long upper; /* entries of the upper triangle */
+  unsigned long long kept, upper; /* SpmvFactorSize */
   int32_t            levels[SPMV_TRIANGLES], widest[SPMV_TRIANGLES];
 };
 
 /* The matrix on the device */
 struct Matrix {
-  int32_t *row_ptr, *col, *diagonal; /* [rows+1], [nnz], [rows]: the diagonal entry of a row */
-  int32_t  rows, nnz;
+  int32_t     *row_ptr, *col, *diagonal; /* [rows+1], [nnz], [rows]: the diagonal entry of a row */
+  SpmvDivision division;
+  int32_t      rows, nnz;
 };
 
 /* Memory for a while */
@@ -32,11 +33,23 @@ struct Work {
 
 /* ---- the pattern ---- */
 
-/* Finds diagonal entries, rows with equal columns, and what is wrong. No entry beyond the arrays is read, whatever is in
+/* The nonzeros of a row that lie in its block, of a row whose columns ascend */
+__device__ inline SpmvRange kept_of(const Matrix &a, int32_t row)
+{
+  const int32_t begin = a.row_ptr[row], length = a.row_ptr[row + 1] - begin;
+
+  if (a.division.blocks == 1) return {begin, begin + length};
+  const SpmvRange block     = spmv_block_of(&a.division, row);
+  const auto      column_of = [&](int32_t k) { return a.col[begin + k]; };
+  return {begin + spmv_first_not_below(length, block.first, column_of),
+          begin + spmv_first_not_below(length, block.end, column_of)};
+}
+
+/* Finds diagonal entries, rows with equal columns in one block, and what is wrong. No entry beyond the arrays is read, whatever is in
    them. */
 __global__ void __launch_bounds__(THREADS) spmv_factor_inspect(Matrix a, uint8_t *joins, Found *found)
 {
-  __shared__ uint32_t upper; /* of this block */
+  __shared__ uint32_t kept, upper; /* of this block */
   const int64_t       row  = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / LANES;
   const int32_t       lane = (int32_t)threadIdx.x % LANES, team = (int32_t)threadIdx.x % 32 / LANES * LANES;
   const int64_t       last  = row < a.rows ? row : a.rows - 1;
@@ -45,7 +58,7 @@ __global__ void __launch_bounds__(THREADS) spmv_factor_inspect(Matrix a, uint8_t
   bool is_wrong = begin < 0 || end > a.nnz || (last == 0 && begin != 0) || (last == a.rows - 1 && end != a.nnz);
   bool is_other = before < 0 || begin - before != size, has_diagonal = false;
 
-  if (threadIdx.x == 0) upper = 0;
+  if (threadIdx.x == 0) kept = upper = 0;
   __syncthreads();
   for (int64_t k = begin + lane; !is_wrong && k < end; k += LANES) {
     const int32_t c = a.col[k];
@@ -53,25 +66,29 @@ __global__ void __launch_bounds__(THREADS) spmv_factor_inspect(Matrix a, uint8_t
     is_wrong = c < 0 || c >= a.rows || (k > begin && a.col[k - 1] >= c);
     is_other = is_other || a.col[k - size] != c;
     if (c != last || row >= a.rows) continue;
-    has_diagonal    = true;
-    a.diagonal[row] = (int32_t)k;
-    atomicAdd(&upper, (uint32_t)(end - k - 1));
+    has_diagonal       = true;
+    a.diagonal[row]    = (int32_t)k;
+    const SpmvRange in = kept_of(a, (int32_t)row);
+    atomicAdd(&kept, (uint32_t)(in.end - in.first));
+    atomicAdd(&upper, (uint32_t)(in.end - k - 1));
   }
   const unsigned wrongs = __ballot_sync((unsigned)ALL_LANES, is_wrong) >> team & TEAM;
   const unsigned others = __ballot_sync((unsigned)ALL_LANES, is_other) >> team & TEAM;
   const unsigned finds  = __ballot_sync((unsigned)ALL_LANES, has_diagonal) >> team & TEAM;
   if (row < a.rows && lane == 0) {
-    joins[row] = !others;
+    joins[row] = !others && row > spmv_block_of(&a.division, (int32_t)row).first;
     if (wrongs || !finds) found->is_wrong = 1;
   }
   __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(&found->upper, (unsigned long long)upper);
+  if (threadIdx.x > 0) return;
+  atomicAdd(&found->kept, (unsigned long long)kept);
+  atomicAdd(&found->upper, (unsigned long long)upper);
 }
 
 /* Uploads and inspects the pattern; the host waits */
 SpmvStatus inspect(const SpmvPattern *p, const Matrix &a, Work *w, SpmvExec *exec)
 {
-  int64_t upper;
+  SpmvFactorSize size;
 
   SPMV_TRY(spmv_copy(a.row_ptr, SPMV_DEVICE, p->row_ptr, SPMV_HOST, 4 * ((int64_t)a.rows + 1), exec));
   SPMV_TRY(spmv_copy(a.col, SPMV_DEVICE, p->col, SPMV_HOST, 4 * (int64_t)a.nnz, exec));
@@ -80,7 +97,7 @@ SpmvStatus inspect(const SpmvPattern *p, const Matrix &a, Work *w, SpmvExec *exe
               w->there);
   SPMV_TRY(spmv_fetch(&w->here, w->there, sizeof w->here, exec));
   if (!w->here.is_wrong) return SPMV_SUCCESS;
-  SPMV_TRY(spmv_factor_check(p, &upper, exec)); /* says what is wrong */
+  SPMV_TRY(spmv_factor_check(p, &a.division, &size, exec)); /* says what is wrong */
   return spmv_fail(exec, SPMV_ERR_MATRIX, "a factorization: the pattern was changed during the analysis");
 }
 
@@ -220,7 +237,7 @@ SpmvStatus put_triangle(SpmvFactorization *f, int which, const SpmvPart &part, c
 {
   const int64_t       n = f->rows, upper = (int64_t)w.here.upper;
   const bool          of_lower = which == SPMV_LOWER || which == SPMV_LOWER_T;
-  SpmvTriangle *const t        = spmv_factor_give(f, which, of_lower ? f->info.nonzeros - n - upper : upper);
+  SpmvTriangle *const t        = spmv_factor_give(f, which, of_lower ? f->info.factor_nonzeros - n - upper : upper);
   SpmvScopedArena     temporary(exec);
 
   temporary.arena.chunk_bytes = 8 * n + (1 << 16);
@@ -268,45 +285,58 @@ SpmvStatus put_transposes(SpmvFactorization *f, const Work &w, SpmvExec *exec)
 
 /* ---- the factor ---- */
 
-struct UpperLength {
-  const int32_t            *row_ptr, *diagonal;
-  __device__ inline int32_t operator()(int64_t row) const { return row_ptr[row + 1] - diagonal[row]; }
+/* Entries of a row of the factor */
+struct PartSize {
+  Matrix                    a;
+  int                       is_icc;
+  __device__ inline int32_t operator()(int64_t row) const
+  {
+    const SpmvRange kept = kept_of(a, (int32_t)row);
+    return kept.end - (is_icc ? a.diagonal[row] : kept.first);
+  }
 };
 
-__global__ void __launch_bounds__(THREADS) spmv_factor_take_upper(Matrix a, SpmvFactorRows to)
+__global__ void __launch_bounds__(THREADS) spmv_factor_take_part(Matrix a, int is_icc, SpmvFactorRows to)
 {
   const int64_t row = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / LANES;
 
   if (row >= a.rows) return;
-  const int64_t diagonal = a.diagonal[row], first = to.row_ptr[row];
-  if (threadIdx.x % LANES == 0) to.diagonal[row] = (int32_t)first;
-  for (int64_t k = diagonal + threadIdx.x % LANES; k < a.row_ptr[row + 1]; k += LANES) {
-    to.col[first + k - diagonal]    = a.col[k];
-    to.source[first + k - diagonal] = (int32_t)k;
+  const SpmvRange kept     = kept_of(a, (int32_t)row);
+  const int32_t   diagonal = a.diagonal[row], first = is_icc ? diagonal : kept.first;
+  const int64_t   at = to.row_ptr[row] - (int64_t)first; /* from A to the factor */
+  if (threadIdx.x % LANES == 0) {
+    to.diagonal[row] = (int32_t)(at + diagonal);
+    to.a_first[row]  = kept.first;
+    to.a_end[row]    = kept.end;
+  }
+  for (int64_t k = first + threadIdx.x % LANES; k < kept.end; k += LANES) {
+    to.col[at + k]    = a.col[k];
+    to.source[at + k] = (int32_t)k;
   }
 }
 
-/* ICC: the diagonal and the upper triangle, and where they are in A */
-SpmvStatus put_upper_factor(SpmvFactorization *f, const Matrix &a, SpmvExec *exec)
+/* What is in blocks, of ICC the diagonal and the upper triangle, and where it is in A */
+SpmvStatus put_part(SpmvFactorization *f, const Matrix &a, SpmvExec *exec)
 {
-  const SpmvFactorRows &to = f->factor;
-  SpmvScopedArena       temporary(exec);
+  const int       is_icc = f->options.kind == SPMV_FACTOR_ICC;
+  SpmvScopedArena temporary(exec);
 
-  SPMV_TRY(spmv_copy(to.a_row_ptr, SPMV_DEVICE, a.row_ptr, SPMV_DEVICE, 4 * ((int64_t)a.rows + 1), exec));
-  SPMV_TRY(spmv_sum_each_before(UpperLength{a.row_ptr, a.diagonal}, to.row_ptr, a.rows, &temporary.arena, exec));
-  SPMV_LAUNCH(exec, spmv_factor_take_upper, spmv_blocks((int64_t)a.rows * LANES, THREADS), THREADS, 0, a, to);
+  SPMV_TRY(spmv_sum_each_before(PartSize{a, is_icc}, f->factor.row_ptr, a.rows, &temporary.arena, exec));
+  SPMV_LAUNCH(exec, spmv_factor_take_part, spmv_blocks((int64_t)a.rows * LANES, THREADS), THREADS, 0, a, is_icc,
+              f->factor);
   return SPMV_SUCCESS;
 }
 
-/* Allocates the object and fills the factor by rows. The matrix is its factor, but for ICC, where the host learns the size
-   of the factor first. */
+/* Allocates the object and fills the factor by rows. If the factor has only a part of the matrix, the host learns its size
+   first. */
 SpmvStatus put_factor(SpmvFactorization *f, const SpmvPattern *p, Work *w, SpmvExec *exec)
 {
-  Matrix          a = {nullptr, nullptr, nullptr, (int32_t)p->rows, (int32_t)p->nnz};
+  Matrix          a    = {nullptr, nullptr, nullptr, f->division, f->rows, (int32_t)p->nnz};
+  SpmvFactorSize  size = {p->nnz, 0};
   SpmvScopedArena scratch(exec);
 
-  if (f->options.kind != SPMV_FACTOR_ICC) {
-    SPMV_TRY(spmv_factor_hold(f, p, 0, exec));
+  if (!spmv_factor_is_part(f)) {
+    SPMV_TRY(spmv_factor_hold(f, p, &size, exec));
     a.row_ptr  = f->factor.row_ptr;
     a.col      = f->factor.col;
     a.diagonal = f->factor.diagonal;
@@ -317,8 +347,9 @@ SpmvStatus put_factor(SpmvFactorization *f, const SpmvPattern *p, Work *w, SpmvE
   SPMV_TRY(scratch.array(p->rows, "diagonal", &a.diagonal));
   SPMV_TRY(scratch.array(p->nnz, "columns", &a.col));
   SPMV_TRY(inspect(p, a, w, exec));
-  SPMV_TRY(spmv_factor_hold(f, p, (int64_t)w->here.upper, exec));
-  return put_upper_factor(f, a, exec);
+  size = {(int64_t)w->here.kept, (int64_t)w->here.upper};
+  SPMV_TRY(spmv_factor_hold(f, p, &size, exec));
+  return put_part(f, a, exec);
 }
 
 SpmvStatus put_triangles(SpmvFactorization *f, const Work &w, SpmvExec *exec)
@@ -357,10 +388,10 @@ extern "C" SpmvStatus spmv_factor_analyse_on_device(SpmvFactorization *f, const 
 {
   const int64_t   n = p->rows;
   SpmvScopedArena scratch(exec);
-  int64_t         upper;
+  SpmvFactorSize  size;
   Work            w;
 
-  if (is_refused(p)) return spmv_factor_check(p, &upper, exec);
+  if (is_refused(p)) return spmv_factor_check(p, &f->division, &size, exec);
   scratch.arena.chunk_bytes = 5 * n + (1 << 12);
   SPMV_TRY(scratch.array(n, "levels", &w.level));
   SPMV_TRY(scratch.array(n, "equal rows", &w.joins));

@@ -15,6 +15,7 @@ typedef struct {
   int          is_icc, most; /* rows of a node */
   int32_t     *entry;        /* [n][n]: the entry of the factor or, for what is only in A, -2; -1: none */
   int32_t     *node;         /* [n]: the first row of the node */
+  int32_t     *block;        /* [n] */
 } Case;
 
 static int is_entry(const Case *c, int32_t i, int32_t j) { return c->entry[i * c->m.n + j] != -1; }
@@ -25,23 +26,37 @@ static void find_nodes(Case *c)
   const int32_t n = c->m.n;
 
   for (int32_t i = 0; i < n; i++) {
-    int joins = i > 0 && i - c->node[i - 1] < c->most;
+    int joins = i > 0 && c->block[i] == c->block[i - 1] && i - c->node[i - 1] < c->most;
     for (int32_t j = 0; joins && j < n; j++) joins = is_entry(c, i, j) == is_entry(c, i - 1, j);
     c->node[i] = joins ? c->node[i - 1] : i;
   }
 }
 
-static Case case_of(FactorMatrix m, SpmvFactorKind kind, int node_rows)
+/* The lengths of PETSc's blocks, from PCSetUp() of PCBJACOBI */
+static void find_blocks(Case *c, int32_t blocks, int32_t unit)
 {
-  Case    c     = {.m = m, .is_icc = kind == SPMV_FACTOR_ICC, .most = node_rows > 1 ? node_rows : 6};
+  const int32_t units = c->m.n / unit;
+  int32_t       row   = 0;
+
+  for (int32_t i = 0; i < blocks; i++)
+    for (int32_t k = unit * (units / blocks + (units % blocks > i)); k > 0; k--) c->block[row++] = i;
+  UNIT_EQUAL(c->m.n, row);
+}
+
+/* Options without blocks have zeros */
+static Case case_of(FactorMatrix m, const SpmvFactorOptions *o)
+{
+  Case    c     = {.m = m, .is_icc = o->kind == SPMV_FACTOR_ICC, .most = o->node_rows > 1 ? o->node_rows : 6};
   int32_t count = 0;
 
   c.entry = malloc((size_t)m.n * (size_t)m.n * sizeof *c.entry + 1);
   c.node  = malloc((size_t)m.n * sizeof *c.node + 1);
+  c.block = malloc((size_t)m.n * sizeof *c.block + 1);
+  find_blocks(&c, o->blocks ? o->blocks : 1, o->unit_rows ? o->unit_rows : 1);
   for (int32_t k = 0; k < m.n * m.n; k++) c.entry[k] = -1;
   for (int32_t i = 0; i < m.n; i++)
     for (int32_t k = m.row_ptr[i]; k < m.row_ptr[i + 1]; k++)
-      c.entry[i * m.n + m.col[k]] = c.is_icc && m.col[k] < i ? -2 : count++;
+      c.entry[i * m.n + m.col[k]] = c.block[i] != c.block[m.col[k]] || (c.is_icc && m.col[k] < i) ? -2 : count++;
   find_nodes(&c);
   return c;
 }
@@ -50,6 +65,7 @@ static void case_free(Case *c)
 {
   free(c->entry);
   free(c->node);
+  free(c->block);
   factor_matrix_free(&c->m);
 }
 
@@ -137,29 +153,36 @@ static void compare_triangle(const Case *c, int which, const FactorLife *l, cons
   free(from);
 }
 
-/* The factor by rows: ILU and SOR have the pattern, ICC its upper triangle and where it is in A */
+/* The factor by rows: ILU and SOR have the pattern, ICC its upper triangle, blocks what is in them, and where it is in A */
 static void compare_factor(const Case *c, const FactorLife *l)
 {
   const SpmvFactorRows *f       = &l->f->factor;
   const int32_t         n       = c->m.n;
   const int64_t         entries = l->f->info.factor_nonzeros;
   int32_t              *row_ptr = brought(l, f->row_ptr, n + 1), *col = brought(l, f->col, entries),
-          *a        = brought(l, f->a_row_ptr, n + 1);
-  int32_t *diagonal = brought(l, f->diagonal, n), *source = brought(l, f->source, c->is_icc ? entries : 0), count = 0;
+          *a_first = brought(l, f->a_first, n), *a_end = brought(l, f->a_end, n);
+  int32_t *diagonal = brought(l, f->diagonal, n), *source = brought(l, f->source, f->source ? entries : 0), count = 0;
 
   for (int32_t i = 0; i < n; i++) {
-    int equal = row_ptr[i] == count && a[i] == c->m.row_ptr[i] && diagonal[i] == c->entry[i * n + i];
+    int     equal = row_ptr[i] == count && diagonal[i] == c->entry[i * n + i];
+    int32_t first = -1, end = -1; /* in A, of the block */
     for (int32_t k = c->m.row_ptr[i]; k < c->m.row_ptr[i + 1]; k++) {
-      if (c->is_icc && c->m.col[k] < i) continue;
-      equal = equal && col[count] == c->m.col[k] && (!c->is_icc || source[count] == k);
+      if (c->block[c->m.col[k]] == c->block[i]) {
+        if (first < 0) first = k;
+        end = k + 1;
+      }
+      if (c->entry[i * n + c->m.col[k]] < 0) continue;
+      equal = equal && col[count] == c->m.col[k] && (f->source ? source[count] : count) == k;
       count++;
     }
+    equal = equal && a_first[i] == first && a_end[i] == end;
     UNIT_CHECK(equal);
   }
-  UNIT_CHECK(count == entries && (n == 0 || (row_ptr[n] == count && a[n] == c->m.row_ptr[n])));
+  UNIT_CHECK(count == entries && (n == 0 || row_ptr[n] == count));
   free(row_ptr);
   free(col);
-  free(a);
+  free(a_first);
+  free(a_end);
   free(diagonal);
   free(source);
 }
@@ -182,23 +205,18 @@ static void compare_levels(const Case *c, int which, const FactorLife *l)
 }
 
 /* Takes the matrix */
-static void check_analysis(FactorMatrix m, SpmvFactorKind kind, SpmvScalar scalar, int transposes, int node_rows)
+static void check_options(FactorMatrix m, SpmvScalar scalar, const SpmvFactorOptions *o)
 {
-  SpmvFactorOptions o;
-  Case              c = case_of(m, kind, node_rows);
+  Case c = case_of(m, o);
 
-  spmv_factor_options_init(&o);
-  o.kind       = kind;
-  o.transposes = transposes;
-  o.node_rows  = node_rows;
   for (int space = SPMV_HOST; space <= last_space(); space++) {
     FactorLife l;
     int        triangles = 0;
 
     factor_open(&l, (SpmvSpace)space, NULL, &m, scalar);
-    UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+    UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, o));
     compare_factor(&c, &l);
-    if (kind == SPMV_FACTOR_SOR && node_rows > 1) {
+    if (o->kind == SPMV_FACTOR_SOR && o->node_rows > 1) {
       int32_t *node = brought(&l, l.f->factor.nodes.first, m.n);
       UNIT_CHECK(!memcmp(c.node, node, (size_t)m.n * sizeof *node));
       free(node);
@@ -208,10 +226,21 @@ static void check_analysis(FactorMatrix m, SpmvFactorKind kind, SpmvScalar scala
       compare_levels(&c, which, &l);
       triangles++;
     }
-    UNIT_EQUAL(transposes && kind == SPMV_FACTOR_ILU ? 4 : 2, triangles);
+    UNIT_EQUAL(o->transposes && o->kind == SPMV_FACTOR_ILU ? 4 : 2, triangles);
     factor_close(&l);
   }
   case_free(&c);
+}
+
+static void check_analysis(FactorMatrix m, SpmvFactorKind kind, SpmvScalar scalar, int transposes, int node_rows)
+{
+  SpmvFactorOptions o;
+
+  spmv_factor_options_init(&o);
+  o.kind       = kind;
+  o.transposes = transposes;
+  o.node_rows  = node_rows;
+  check_options(m, scalar, &o);
 }
 
 UNIT_TEST(orders_are_those_of_the_definition)
@@ -253,6 +282,25 @@ UNIT_TEST(orders_of_nodes_are_those_of_the_definition)
       check_analysis(matrix_with_nodes(number), (SpmvFactorKind)kind, SPMV_F64, 1, 0);
   for (int node_rows = 1; node_rows <= SPMV_NODE_ROWS; node_rows++)
     check_analysis(matrix_with_nodes(node_rows), SPMV_FACTOR_SOR, SPMV_F64, 0, node_rows);
+}
+
+/* Also more blocks than rows, some of which then are empty, and nodes that end where a block does */
+UNIT_TEST(orders_of_blocks_are_those_of_the_definition)
+{
+  static const int counts[] = {2, 3, 7, 40, 1000};
+
+  for (int number = 0; number < FACTOR_SHAPES + 8; number++)
+    for (int i = 0; i < 5; i++) {
+      FactorMatrix      m = number < FACTOR_SHAPES + 4 ? factor_matrix(number, 0) : matrix_with_nodes(number);
+      SpmvFactorOptions o;
+
+      spmv_factor_options_init(&o);
+      o.kind       = (number + i) % 2 ? SPMV_FACTOR_ICC : SPMV_FACTOR_ILU;
+      o.transposes = i % 3 == 0;
+      o.blocks     = counts[i];
+      for (o.unit_rows = 4; m.n % o.unit_rows; o.unit_rows--) continue;
+      check_options(m, SPMV_F64, &o);
+    }
 }
 
 /* ---- patterns that are refused ---- */

@@ -11,42 +11,6 @@
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
-static SpmvFactorOptions options_of(SpmvFactorKind kind)
-{
-  SpmvFactorOptions o;
-
-  spmv_factor_options_init(&o);
-  o.kind       = kind;
-  o.transposes = 1;
-  return o;
-}
-
-static const double omegas[] = {1, 1.3};
-
-/* x after each action, one after the other: solves, plain and transposed; or sweeps in each direction, first from a zero
-   guess, then from the x before */
-static double *results_of(const FactorMatrix *m, const SpmvFactorOptions *o, SpmvScalar scalar, SpmvSpace space,
-                          const double *values, const double *b, int actions)
-{
-  double    *all = calloc((size_t)(m->n * actions) + 1, sizeof *all);
-  FactorLife l;
-
-  factor_open(&l, space, NULL, m, scalar);
-  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, m, o));
-  factor_set(&l, values, b, b);
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
-  for (int i = 0; i < actions; i++) {
-    const FactorAction action =
-        o->kind == SPMV_FACTOR_SOR ? (FactorAction)(FACTOR_FORWARD + i % 3) : (FactorAction)(i % 2);
-    UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, action, omegas[i % 2], i < 3));
-    double *x = factor_x(&l);
-    memcpy(all + i * m->n, x, (size_t)m->n * sizeof *x);
-    free(x);
-  }
-  factor_close(&l);
-  return all;
-}
-
 /* ---- against dense loops ---- */
 
 /* Gaussian elimination that changes only entries of the pattern; L and U are in one array */
@@ -110,8 +74,8 @@ UNIT_TEST(solves_are_those_of_dense_factors)
     for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_ICC; kind++) {
       FactorMatrix            m  = factor_matrix(number, kind == SPMV_FACTOR_ICC);
       double                 *lu = dense_factor(&m), *b = factor_numbers(m.n, 5);
-      const SpmvFactorOptions o = options_of((SpmvFactorKind)kind);
-      double                 *x = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
+      const SpmvFactorOptions o = factor_options((SpmvFactorKind)kind);
+      double                 *x = factor_results(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
 
       for (int transposed = 0; transposed < 2; transposed++) {
         double *again = dense_product(lu, m.n, transposed, x + transposed * m.n);
@@ -140,17 +104,17 @@ static void dense_sweep(const FactorMatrix *m, int descending, double omega, con
 
 UNIT_TEST(sweeps_are_those_of_plain_loops)
 {
-  const SpmvFactorOptions o = options_of(SPMV_FACTOR_SOR);
+  const SpmvFactorOptions o = factor_options(SPMV_FACTOR_SOR);
 
   for (int number = 0; number < FACTOR_SHAPES + 4; number++) {
     FactorMatrix m = factor_matrix(number, 0);
     double      *b = factor_numbers(m.n, 5), *x = factor_numbers(m.n, 6);
-    double      *all = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 6);
+    double      *all = factor_results(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 6);
 
     for (int i = 0; i < 6; i++) {
       if (i < 3) memset(x, 0, (size_t)m.n * sizeof *x);
-      if (i % 3 != 1) dense_sweep(&m, 0, omegas[i % 2], b, x);
-      if (i % 3 != 0) dense_sweep(&m, 1, omegas[i % 2], b, x);
+      if (i % 3 != 1) dense_sweep(&m, 0, factor_omegas[i % 2], b, x);
+      if (i % 3 != 0) dense_sweep(&m, 1, factor_omegas[i % 2], b, x);
       compare(x, all + i * m.n, m.n, 1e-14, __LINE__);
     }
     free(all);
@@ -162,24 +126,16 @@ UNIT_TEST(sweeps_are_those_of_plain_loops)
 
 /* ---- the device against the host ---- */
 
-/* Equal bits; NaN equals NaN, whose bits differ between processors */
-static int same(const double *a, const double *b, int32_t n)
-{
-  for (int32_t i = 0; i < n; i++)
-    if (!(isnan(a[i]) && isnan(b[i])) && memcmp(&a[i], &b[i], sizeof *a)) return 0;
-  return 1;
-}
-
 static void check_spaces(int number, SpmvFactorKind kind, SpmvScalar scalar)
 {
   const int               actions = kind == SPMV_FACTOR_SOR ? 6 : 2;
   FactorMatrix            m       = factor_matrix(number, kind == SPMV_FACTOR_ICC);
   double                 *b       = factor_numbers(m.n, 11);
-  const SpmvFactorOptions o       = options_of(kind);
-  double                 *host    = results_of(&m, &o, scalar, SPMV_HOST, m.value, b, actions);
+  const SpmvFactorOptions o       = factor_options(kind);
+  double                 *host    = factor_results(&m, &o, scalar, SPMV_HOST, m.value, b, actions);
 
-  double *device = results_of(&m, &o, scalar, SPMV_DEVICE, m.value, b, actions);
-  UNIT_CHECK(same(host, device, m.n * actions));
+  double *device = factor_results(&m, &o, scalar, SPMV_DEVICE, m.value, b, actions);
+  UNIT_CHECK(factor_same(host, device, m.n * actions));
   free(host);
   free(device);
   free(b);
@@ -200,7 +156,7 @@ UNIT_TEST(the_device_has_the_bits_of_the_host)
 static SpmvFactorInfo info_of(int number, SpmvFactorKind kind, SpmvSpace space)
 {
   FactorMatrix            m = factor_matrix(number, 0);
-  const SpmvFactorOptions o = options_of(kind);
+  const SpmvFactorOptions o = factor_options(kind);
   SpmvFactorInfo          info;
   FactorLife              l;
 
@@ -237,7 +193,7 @@ UNIT_TEST(nodes_have_one_level)
       if (i / 3 - j / 3 <= 1 && j / 3 - i / 3 <= 1) dense[i * N + j] = i == j ? 9 : -1.0 / (1 + i % 4 + j % 4);
   FactorMatrix m = factor_of_dense(N, dense);
   for (int space = SPMV_HOST; space <= last_space(); space++) {
-    const SpmvFactorOptions o = options_of(SPMV_FACTOR_ILU);
+    const SpmvFactorOptions o = factor_options(SPMV_FACTOR_ILU);
     SpmvFactorInfo          info;
     FactorLife              l;
 
@@ -247,10 +203,10 @@ UNIT_TEST(nodes_have_one_level)
     UNIT_CHECK(info.levels[0] == NODES && info.levels[1] == NODES && info.widest[0] == 3 && info.widest[1] == 3);
     factor_close(&l);
   }
-  const SpmvFactorOptions o    = options_of(SPMV_FACTOR_ILU);
-  double                 *host = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
-  double                 *last = results_of(&m, &o, SPMV_F64, (SpmvSpace)last_space(), m.value, b, 2);
-  UNIT_CHECK(same(host, last, 2 * N));
+  const SpmvFactorOptions o    = factor_options(SPMV_FACTOR_ILU);
+  double                 *host = factor_results(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
+  double                 *last = factor_results(&m, &o, SPMV_F64, (SpmvSpace)last_space(), m.value, b, 2);
+  UNIT_CHECK(factor_same(host, last, 2 * N));
   free(host);
   free(last);
   free(dense);
@@ -342,20 +298,20 @@ static void node_sweep(const FactorMatrix *m, int descending, double omega, cons
 
 UNIT_TEST(rows_of_a_node_are_relaxed_together)
 {
-  SpmvFactorOptions o = options_of(SPMV_FACTOR_SOR);
+  SpmvFactorOptions o = factor_options(SPMV_FACTOR_SOR);
   FactorMatrix      m = node_matrix();
   double           *b = factor_numbers(m.n, 5), *x = factor_numbers(m.n, 6);
 
   o.node_rows = LIMIT;
   for (int scalar = SPMV_F64; scalar <= SPMV_F32; scalar++) {
-    double *host = results_of(&m, &o, (SpmvScalar)scalar, SPMV_HOST, m.value, b, 6);
-    double *last = results_of(&m, &o, (SpmvScalar)scalar, (SpmvSpace)last_space(), m.value, b, 6);
+    double *host = factor_results(&m, &o, (SpmvScalar)scalar, SPMV_HOST, m.value, b, 6);
+    double *last = factor_results(&m, &o, (SpmvScalar)scalar, (SpmvSpace)last_space(), m.value, b, 6);
 
-    UNIT_CHECK(same(host, last, 6 * m.n));
+    UNIT_CHECK(factor_same(host, last, 6 * m.n));
     for (int i = 0; i < 6; i++) {
       if (i < 3) memset(x, 0, (size_t)m.n * sizeof *x);
-      if (i % 3 != 1) node_sweep(&m, 0, omegas[i % 2], b, x);
-      if (i % 3 != 0) node_sweep(&m, 1, omegas[i % 2], b, x);
+      if (i % 3 != 1) node_sweep(&m, 0, factor_omegas[i % 2], b, x);
+      if (i % 3 != 0) node_sweep(&m, 1, factor_omegas[i % 2], b, x);
       compare(x, host + i * m.n, m.n, scalar == SPMV_F64 ? 1e-13 : 1e-5, __LINE__);
     }
     free(host);
@@ -370,7 +326,7 @@ UNIT_TEST(rows_of_a_node_are_relaxed_together)
 UNIT_TEST(singular_blocks_of_nodes_are_refused)
 {
   for (int space = SPMV_HOST; space <= last_space(); space++) {
-    SpmvFactorOptions o   = options_of(SPMV_FACTOR_SOR);
+    SpmvFactorOptions o   = factor_options(SPMV_FACTOR_SOR);
     const double      a[] = {1, 2, 1, 1, 2, 4, 1, 1, 0, 0, 3, 1, 0, 0, 1, 3}; /* nodes of two rows */
     const double      b[] = {1, 2, 1, 1, 2, 5, 1, 1, 3, 1, 1, 3};
     FactorMatrix      m   = factor_of_dense(4, a);
@@ -403,7 +359,7 @@ UNIT_TEST(new_values_need_no_analysis)
   for (int space = SPMV_HOST; space <= last_space(); space++)
     for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_ICC; kind++) {
       FactorMatrix            m = factor_matrix(9, kind == SPMV_FACTOR_ICC);
-      const SpmvFactorOptions o = options_of((SpmvFactorKind)kind);
+      const SpmvFactorOptions o = factor_options((SpmvFactorKind)kind);
       double                 *b = factor_numbers(m.n, 2), *other = calloc((size_t)m.row_ptr[m.n], sizeof *other);
       FactorLife              l;
       SpmvFactorInfo          info;
@@ -416,8 +372,8 @@ UNIT_TEST(new_values_need_no_analysis)
       factor_set(&l, m.value, NULL, b);
       UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
       UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_solve(l.f, 0, l.x, l.x, &l.exec)); /* in place */
-      double *x = factor_x(&l), *fresh = results_of(&m, &o, SPMV_F64, (SpmvSpace)space, m.value, b, 1);
-      UNIT_CHECK(same(x, fresh, m.n));
+      double *x = factor_x(&l), *fresh = factor_results(&m, &o, SPMV_F64, (SpmvSpace)space, m.value, b, 1);
+      UNIT_CHECK(factor_same(x, fresh, m.n));
       spmv_factor_info(l.f, &info);
       UNIT_CHECK(info.factorizations == 2 && info.solves == 1 && info.sweeps == 0);
       factor_close(&l);
@@ -436,15 +392,15 @@ UNIT_TEST(numbers_that_are_none_go_through)
   for (int way = 0; way < 9 && last_space() == SPMV_DEVICE; way++) {
     const SpmvFactorKind    kind = (SpmvFactorKind)(way % 3);
     FactorMatrix            m    = factor_matrix(6, kind == SPMV_FACTOR_ICC);
-    const SpmvFactorOptions o    = options_of(kind);
+    const SpmvFactorOptions o    = factor_options(kind);
     double                 *b    = factor_numbers(m.n, 4);
 
     if (way < 3) memset(b, 0xff, (size_t)m.n * sizeof *b);
     else if (way < 6) b[100] = NAN;
     else m.value[m.row_ptr[51] - 1] = way == 7 ? INFINITY : NAN; /* above the diagonal, which IC reads */
-    double *host   = results_of(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 3);
-    double *device = results_of(&m, &o, SPMV_F64, SPMV_DEVICE, m.value, b, 3);
-    UNIT_CHECK(same(host, device, 3 * m.n));
+    double *host   = factor_results(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 3);
+    double *device = factor_results(&m, &o, SPMV_F64, SPMV_DEVICE, m.value, b, 3);
+    UNIT_CHECK(factor_same(host, device, 3 * m.n));
     int32_t none = 0;
     for (int32_t i = 0; i < 3 * m.n; i++) none += isnan(host[i]) != 0;
     UNIT_CHECK(none > 0);
@@ -462,7 +418,7 @@ UNIT_TEST(numbers_that_are_none_go_through)
 UNIT_TEST(solves_and_sweeps_can_be_captured)
 {
   for (int action = FACTOR_SOLVE; action <= FACTOR_SYMMETRIC && last_space() == SPMV_DEVICE; action++) {
-    const SpmvFactorOptions o = options_of(action < FACTOR_FORWARD ? SPMV_FACTOR_ILU : SPMV_FACTOR_SOR);
+    const SpmvFactorOptions o = factor_options(action < FACTOR_FORWARD ? SPMV_FACTOR_ILU : SPMV_FACTOR_SOR);
     FactorMatrix            m = factor_matrix(6, 0);
     cudaGraph_t             graph;
     cudaGraphExec_t         run;
@@ -487,7 +443,7 @@ UNIT_TEST(solves_and_sweeps_can_be_captured)
       UNIT_EQUAL(cudaSuccess, cudaGraphLaunch(run, l.exec.stream));
       UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&l.exec));
       double *by_graph = factor_x(&l);
-      UNIT_CHECK(same(plain, by_graph, m.n));
+      UNIT_CHECK(factor_same(plain, by_graph, m.n));
       free(plain);
       free(by_graph);
       free(b);

@@ -39,3 +39,13 @@ SpmvStatus factor_do(FactorLife *, FactorAction, double omega, int zero_guess);
 /* Brings x back, as doubles; free() frees it */
 double *factor_x(FactorLife *);
 void    factor_close(FactorLife *);
+
+/* With transposes, without shift */
+SpmvFactorOptions   factor_options(SpmvFactorKind);
+extern const double factor_omegas[2];
+/* x after each action, one after the other: solves, plain and transposed; or sweeps in each direction, first from a zero
+   guess, then from the x before. free() frees it. */
+double *factor_results(const FactorMatrix *, const SpmvFactorOptions *, SpmvScalar, SpmvSpace, const double *values,
+                       const double *b, int actions);
+/* Equal bits; NaN equals NaN, whose bits differ between processors */
+int factor_same(const double *a, const double *b, int32_t n);
