@@ -8,58 +8,168 @@
 namespace
 {
 enum { WARP = 32, ALL_LANES = -1 };
-enum { THREADS = 128, LANES = 32, TEAMS = THREADS / LANES }; /* of a factorization */
+enum { THREADS = 128 };
 
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float  times(float a, float b) { return __fmul_rn(a, b); }
 
-/* Waits for a row, whose entries this thread may then read */
-template <typename S>
-__device__ inline S await(const SpmvMail<S> &mail, int32_t place)
-{
-  S number;
-
-  for (int tries = 1; !mail.template take<true>(mail.of(place), number); tries++) SPMV_KERNEL_YIELD(tries);
-  return number;
-}
-
 /* factor_rows.inc for the device */
-template <typename SPMV_SCALAR>
+template <typename SPMV_SCALAR, int LANES = WARP>
 struct Rows {
-#define SPMV_NAME(f)           f
-#define SPMV_ROW               static __device__ inline
-#define SPMV_LANE              ((int32_t)(threadIdx.x % LANES))
-#define SPMV_LANES             LANES
-#define SPMV_WAITS             const SpmvMail<SPMV_SCALAR> &
-#define SPMV_MEET()            __syncwarp()
-#define SPMV_AWAIT(place, row) await(waits, place)
-#define SPMV_FRESH(p)          __ldcg(p)
-#define SPMV_TIMES(a, b)       times(a, b)
+#define SPMV_NAME(f)     f
+#define SPMV_ROW         static __device__ inline
+#define SPMV_LANE        ((int32_t)(threadIdx.x % LANES))
+#define SPMV_LANES       LANES
+#define SPMV_TIMES(a, b) times(a, b)
 #include "factor_rows.inc"
 };
 
 /* ---- factorization ---- */
 
-template <typename S>
+/* A team of lanes has a row. The rows that it needs are subtracted one after the other. What the pattern tells, and the
+   row itself, are read before the next number is there, so that afterwards only one trip to memory remains. */
+template <typename S, int LANES, int AT_ONCE>
+struct Elimination {
+  const SpmvFactorRows &f;
+  const SpmvTriangle   &needs;
+  const bool            is_icc;
+  S                    *pivot; /* in shared memory */
+  const int32_t         lane, row;
+  const unsigned        team;            /* the lanes in their warp */
+  int32_t               next, end;       /* entries of `needs` */
+  int32_t               at, other, last; /* the entry that becomes zero; of the other row, for this lane, and its end */
+  const uint64_t       *from;            /* the other row's mail */
+  int32_t               target[AT_ONCE]; /* the entry of the row below each of the other row; -1: there is none */
+  S                     entries[AT_ONCE]; /* of the row */
+
+  __device__ inline int32_t find(int32_t k) const
+  {
+    return k < last ? Rows<S>::find(&f, row, is_icc ? f.row_ptr[row] : at + 1, f.col[k]) : -1;
+  }
+  __device__ inline void set(int32_t entry, S value) const
+  {
+    ((S *)f.entries)[entry] = value;
+    if (entry == f.diagonal[row]) *pivot = value;
+  }
+  __device__ inline void prepare(const SpmvMail<S> &mail)
+  {
+    const int32_t place = needs.col[next], k = needs.row[place];
+
+    from  = mail.of(place);
+    at    = needs.from[next];
+    other = (is_icc ? at : f.diagonal[k] + 1) + lane;
+    last  = f.row_ptr[k + 1];
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++) {
+      target[i]  = find(other + i * LANES);
+      entries[i] = target[i] < 0 ? S(0) : ((const S *)f.entries)[target[i]];
+    }
+  }
+  /* inverse: one over the pivot of the other row. Other teams have written what is read past the first-level cache. */
+  __device__ inline void subtract(S inverse)
+  {
+    S *const all   = (S *)f.entries;
+    const S  entry = __ldcg(all + at), factor = times(entry, inverse);
+    S        others[AT_ONCE];
+
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++) others[i] = target[i] < 0 ? S(0) : __ldcg(all + other + i * LANES);
+    __syncwarp(team); /* every lane has read the entry */
+    if (is_icc || entry != 0) {
+      if (!is_icc && lane == 0) all[at] = factor;
+#pragma unroll
+      for (int i = 0; i < AT_ONCE; i++)
+        if (target[i] >= 0) set(target[i], Rows<S>::less(entries[i], factor, others[i]));
+      for (int32_t k = other + AT_ONCE * LANES; k < last; k += LANES) {
+        const int32_t own = find(k);
+        if (own >= 0) set(own, Rows<S>::less(all[own], factor, __ldcg(all + k)));
+      }
+    }
+    __syncwarp(team);
+    next++;
+  }
+};
+
+/* Lanes of a warp may wait for each other, so that all stay in the loop until all rows have sent their numbers */
+template <typename S, int LANES, int AT_ONCE, bool ACQUIRES>
+__device__ inline void factor_ticket(Elimination<S, LANES, AT_ONCE> &e, const SpmvAttempt &attempt, bool ended,
+                                     int32_t place, const SpmvMail<S> &mail, SpmvTurns *turns)
+{
+  if (!ended && e.next < e.end) e.prepare(mail);
+  for (int tries = 1; !__all_sync((unsigned)ALL_LANES, ended); tries++) {
+    S          number   = 0;
+    const bool waits    = !ended && e.next < e.end;
+    const bool is_there = waits && mail.template take<ACQUIRES>(e.from, number);
+    const bool is_whole = (__ballot_sync((unsigned)ALL_LANES, is_there) & e.team) == e.team;
+
+    if (waits && !is_whole) SPMV_KERNEL_YIELD(tries);
+    if (ended || (waits && !is_whole)) continue;
+    if (waits) {
+      if (!ACQUIRES) __threadfence();
+      e.subtract(number);
+      if (e.next < e.end) {
+        e.prepare(mail);
+        continue;
+      }
+    }
+    __threadfence(); /* what each lane has written, before lane 0 sends */
+    __syncwarp(e.team);
+    ended = true;
+    if (e.lane > 0) continue;
+    const S pivot = *e.pivot, inverse = 1 / pivot;
+    mail.send(mail.of(place), inverse);
+    ((S *)e.f.inverse)[e.row] = inverse;
+    if (Rows<S>::is_too_small(&e.f, &attempt, e.row, pivot)) atomicMin(&turns->found.zero_row, (uint32_t)e.row);
+  }
+}
+
+template <typename S, int LANES, int AT_ONCE, bool ACQUIRES>
 __global__ void __launch_bounds__(THREADS)
     spmv_factor_attempt(SpmvFactorRows f, SpmvTriangle needs, SpmvFactorKind kind, SpmvAttempt attempt, const S *a,
                         int32_t rows, SpmvTurns *turns, uint64_t *words)
 {
-  SpmvMail<S>   mail  = {words, 0};
-  const int64_t place = (int64_t)spmv_draw_ticket(turns, mail.epoch) * TEAMS + threadIdx.x / LANES;
-  const S       shift = (S)spmv_shift_of(&attempt, turns->found.top);
+  enum { TEAMS = THREADS / LANES };
+  SPMV_DYNAMIC_SHARED(shared); /* [TEAMS]: the pivots */
+  SpmvMail<S>    mail = {words, 0};
+  const int32_t  mine = (int32_t)threadIdx.x / LANES, lane = (int32_t)threadIdx.x % LANES;
+  const unsigned team  = ((unsigned)ALL_LANES >> (WARP - LANES)) << (threadIdx.x % WARP - lane);
+  const S        shift = (S)spmv_shift_of(&attempt, turns->found.top);
 
-  if (place < rows) {
-    const int32_t row       = needs.row[place];
-    const bool    too_small = Rows<S>::factor_row(&f, &needs, kind, a, &attempt, shift, (int32_t)place, rows, mail);
-    __threadfence(); /* what each lane has written, before lane 0 sends */
-    __syncwarp();
-    if (threadIdx.x % LANES == 0) {
-      if (too_small) atomicMin(&turns->found.zero_row, (uint32_t)row);
-      mail.send(mail.of((int32_t)place), ((const S *)f.inverse)[row]);
+  for (;;) {
+    const int64_t place0 = (int64_t)spmv_draw_ticket(turns, mail.epoch) * TEAMS, place = place0 + mine;
+
+    if (place0 >= rows) break;
+    const bool                     ended = place >= rows;
+    const int32_t                  row   = ended ? 0 : needs.row[place];
+    Elimination<S, LANES, AT_ONCE> e     = {f, needs, kind == SPMV_FACTOR_ICC, (S *)shared + mine, lane, row, team};
+    if (!ended) {
+      e.next = needs.row_ptr[place];
+      e.end  = kind == SPMV_FACTOR_SOR ? e.next : needs.row_ptr[place + 1];
+      Rows<S, LANES>::load_row(&f, a, shift, row, rows);
     }
+    __syncthreads();
+    if (!ended && lane == 0) *e.pivot = ((const S *)f.entries)[f.diagonal[row]];
+    __syncwarp();
+    factor_ticket<S, LANES, AT_ONCE, ACQUIRES>(e, attempt, ended, (int32_t)place, mail, turns);
   }
   spmv_leave(turns);
+}
+
+template <typename S, int LANES, int AT_ONCE>
+SpmvStatus launch_attempt(SpmvFactorization *f, const S *a, const SpmvAttempt *attempt, SpmvExec *exec)
+{
+  const int64_t tickets = spmv_blocks(f->rows, THREADS / LANES), most = (int64_t)f->options.grid * SPMV_MULTIPROCESSORS;
+  const int64_t grid = most > 0 && most < tickets ? most : tickets;
+
+  if (f->options.fences)
+    SPMV_LAUNCH(exec, (spmv_factor_attempt<S, LANES, AT_ONCE, false>), grid, THREADS, THREADS / LANES * sizeof(S),
+                f->factor, *spmv_factor_needs(f), f->options.kind, *attempt, a, f->rows, (SpmvTurns *)f->turns,
+                f->mail);
+  else
+    SPMV_LAUNCH(exec, (spmv_factor_attempt<S, LANES, AT_ONCE, true>), grid, THREADS, THREADS / LANES * sizeof(S),
+                f->factor, *spmv_factor_needs(f), f->options.kind, *attempt, a, f->rows, (SpmvTurns *)f->turns,
+                f->mail);
+  return SPMV_SUCCESS;
 }
 
 /* Inverts the diagonal blocks of nodes; a thread has a node */
@@ -95,9 +205,10 @@ SpmvStatus attempt_of(SpmvFactorization *f, const S *a, const SpmvAttempt *attem
   if (f->factor.nodes.blocks)
     SPMV_LAUNCH(exec, spmv_factor_invert<S>, spmv_blocks(f->rows, THREADS), THREADS, 0, f->factor, a,
                 (S)attempt->zero_pivot, f->rows, turns);
-  SPMV_LAUNCH(exec, spmv_factor_attempt<S>, spmv_blocks(f->rows, TEAMS), THREADS, 0, f->factor, *spmv_factor_needs(f),
-              f->options.kind, *attempt, a, f->rows, turns, f->mail);
-  return SPMV_SUCCESS;
+  if (f->options.lanes == 4) return launch_attempt<S, 4, 4>(f, a, attempt, exec);
+  if (f->options.lanes == 8) return launch_attempt<S, 8, 3>(f, a, attempt, exec);
+  if (f->options.lanes == 16) return launch_attempt<S, 16, 2>(f, a, attempt, exec);
+  return launch_attempt<S, 32, 1>(f, a, attempt, exec);
 }
 
 SpmvStatus attempt(SpmvFactorization *f, const void *values, const SpmvAttempt *a, SpmvFound *found, SpmvExec *exec)

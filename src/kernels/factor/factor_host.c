@@ -3,14 +3,10 @@
 #include "core/csr.h"
 #include "factor.h"
 
-#define SPMV_ROW               static
-#define SPMV_LANE              0
-#define SPMV_LANES             1
-#define SPMV_WAITS             const SPMV_SCALAR * /* the inverses */
-#define SPMV_MEET()            (void)0
-#define SPMV_AWAIT(place, row) waits[row]
-#define SPMV_FRESH(p)          (*(p))
-#define SPMV_TIMES(a, b)       ((a) * (b))
+#define SPMV_ROW         static
+#define SPMV_LANE        0
+#define SPMV_LANES       1
+#define SPMV_TIMES(a, b) ((a) * (b))
 
 #define SPMV_BODY "factor/factor_host.inc"
 #define SPMV_SCALAR_ONLY
