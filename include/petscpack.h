@@ -180,6 +180,7 @@ typedef struct {
   const char    *reason;    /* why PETSc's package has made it; "" if it has not. The factor owns the text. */
   PetscInt       symbolic, numeric, solves; /* on the GPU */
   PetscInt       solves_host;
+  PetscInt       blocks; /* of rows, set by MatIncompleteSetBlocks() or -mat_incomplete_blocks */
   PetscInt       shifts; /* of the last factorization on the GPU, ... */
   PetscReal      shift;  /* ... and what they have added to the diagonal */
   PetscInt64     factor_nonzeros;
@@ -203,6 +204,7 @@ PETSC_EXTERN PetscErrorCode MatAIJFmtGetInfo(Mat, MatAIJFmtInfo *);
 PETSC_EXTERN PetscErrorCode MatAIJAutoGetFormat(Mat, const char *[]);
 PETSC_EXTERN PetscErrorCode MatCuDSSGetInfo(Mat, MatCuDSSInfo *);
 PETSC_EXTERN PetscErrorCode MatIncompleteGetInfo(Mat, MatIncompleteInfo *);
+PETSC_EXTERN PetscErrorCode MatIncompleteSetBlocks(Mat, PetscInt);
 PETSC_EXTERN PetscErrorCode MatCuDSSSetOptions(Mat, const MatCuDSSOptions *);
 PETSC_EXTERN PetscErrorCode MatCuDSSGetOptions(Mat, MatCuDSSOptions *);
 

@@ -57,10 +57,12 @@ PetscErrorCode IncompleteFill(const IncompleteCase *c, Mat A)
 
 PetscErrorCode IncompleteMatrix(MPI_Comm comm, const IncompleteCase *c, MatType type, Mat *A)
 {
-  const PetscInt n = (PetscInt)ShapeGet(c->shape).rows;
+  PetscInt n = (PetscInt)ShapeGet(c->shape).rows, local = PETSC_DECIDE;
 
   PetscFunctionBeginUser;
-  PetscCall(TestCreate(comm, type, PETSC_DECIDE, PETSC_DECIDE, n, n, 1, 90, A));
+  if (c->unit) PetscCall(PetscSplitOwnershipBlock(comm, c->unit, &local, &n));
+  PetscCall(TestCreate(comm, type, local, local, n, n, 1, 90, A));
+  if (c->unit) PetscCall(MatSetBlockSize(*A, c->unit));
   PetscCall(IncompleteFill(c, *A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -270,6 +270,7 @@ int main(int argc, char **argv)
   }
   if (!PetscDefined(USE_COMPLEX) && PetscDefined(USE_REAL_DOUBLE)) {
     PetscCall(IncompleteTestBlocks());
+    PetscCall(IncompleteTestDivided());
     PetscCall(IncompleteTestEngines());
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));

@@ -14,6 +14,7 @@ typedef struct {
   double      factor, skew;
   int         step;
   PetscBool   zero; /* the first diagonal entry is 0 */
+  PetscInt    unit; /* block size of the matrix; 0: none is set */
 } IncompleteCase;
 
 /* Fills a part of the rows on each process, and assembles */
@@ -44,6 +45,8 @@ PetscErrorCode IncompleteTestSolves(void);
 PetscErrorCode IncompleteTestHost(void);
 PetscErrorCode IncompleteTestScalars(void); /* complex numbers, or those of single precision */
 PetscErrorCode IncompleteTestBlocks(void);
+/* incomplete_blocks.c */
+PetscErrorCode IncompleteTestDivided(void);
 /* incomplete_sweeps.c */
 PetscErrorCode IncompleteTestSweeps(void);
 PetscErrorCode IncompleteTestEngines(void);

@@ -7,7 +7,7 @@ set -euo pipefail
 
 docs=$1
 shift
-names() { grep -oE -- '-(petscpack|ksp_cgdevice|ksp_gmresdevice|ksp_richardsondevice|pc_mgdevice|mat_cudss)_[a-z0-9_]+' | sort -u; }
+names() { grep -oE -- '-(petscpack|ksp_cgdevice|ksp_gmresdevice|ksp_richardsondevice|pc_mgdevice|mat_cudss|mat_incomplete)_[a-z0-9_]+' | sort -u; }
 documented=$(grep -h '^| `-' "$docs/options/petscpack.md" "$docs/solving.md" | cut -d'|' -f2 | names)
 printed=$("$@" -help 2>&1 | grep -E '^ +-' | sed -E 's/^ *([^ :]*).*/\1/; s/^-mg_(levels_[0-9]*|coarse)_/-/' | names)
 if [[ $documented != "$printed" ]]; then

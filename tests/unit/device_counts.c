@@ -447,7 +447,7 @@ static Counts spgemm_pattern_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTA
 static Counts spgemm_values_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB, 1); }
 static Counts spgemm_values_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, 1); }
 
-/* Values and the creation with nodes (-5, -4), the creation without and with transposes (-3, -2), values (-1), or an action
+/* The creation in blocks (-6), values and the creation with nodes (-5, -4), the creation without and with transposes (-3, -2), values (-1), or an action
  */
 static Counts factor_counts(SpmvFactorKind kind, int what, int zero_guess, double diagonal)
 {
@@ -459,7 +459,8 @@ static Counts factor_counts(SpmvFactorKind kind, int what, int zero_guess, doubl
   spmv_factor_options_init(&o);
   o.kind         = kind;
   o.transposes   = what > -3;
-  o.node_rows    = what < -3 ? 2 : 0;
+  o.node_rows    = what == -5 || what == -4 ? 2 : 0;
+  o.blocks       = what == -6 ? 2 : 0;
   o.shift        = SPMV_SHIFT_NONZERO;
   o.shift_amount = o.zero_pivot = 0.25;
   factor_open(&l, SPMV_DEVICE, NULL, &m, SPMV_F64);
@@ -482,6 +483,7 @@ static Counts factor_creation(void) { return factor_counts(SPMV_FACTOR_ILU, -3, 
 static Counts factor_creation_of_sor(void) { return factor_counts(SPMV_FACTOR_SOR, -3, 0, 3); }
 static Counts factor_creation_with_nodes(void) { return factor_counts(SPMV_FACTOR_SOR, -4, 0, 3); }
 static Counts factor_creation_of_icc(void) { return factor_counts(SPMV_FACTOR_ICC, -3, 0, 3); }
+static Counts factor_creation_in_blocks(void) { return factor_counts(SPMV_FACTOR_ILU, -6, 0, 3); }
 static Counts factor_creation_with_transposes(void) { return factor_counts(SPMV_FACTOR_ILU, -2, 0, 3); }
 static Counts factor_values(void) { return factor_counts(SPMV_FACTOR_ILU, -1, 0, 3); }
 static Counts factor_values_with_nodes(void) { return factor_counts(SPMV_FACTOR_SOR, -5, 0, 3); }

@@ -4,8 +4,8 @@
   A factor is a shell around one of two bodies: a factorization on the device, or the factor of PETSc's own package. The
   symbolic phase chooses; a numeric phase or a solve that the device refuses is PETSc's.
 
-    MatGetFactor() -> incomplete_create.c;  symbolic and numeric phases -> incomplete_factor.c;  MatSolve() and its
-    relatives -> incomplete_solve.c;  MatSOR() -> sor.c
+    MatGetFactor() -> incomplete_create.c;  symbolic and numeric phases -> incomplete_factor.c, blocks of rows ->
+    incomplete_blocks.c;  MatSolve() and its relatives -> incomplete_solve.c;  MatSOR() -> sor.c
 
   What solvers apply on the device is a MatIncompleteApply: a solve with a factor, or sweeps.
 */
@@ -20,7 +20,9 @@ typedef struct {
   SpmvFactorOptions  options;
   PetscInt64         serial;                /* of device; CUDA graphs rely on its addresses */
   PetscBool          asked;                 /* the device is asked for, even if the host is expected to be faster */
-  Mat                host;                  /* the factor of PETSc's package, or NULL */
+  PetscInt           blocks;                /* of rows; options has those of the last symbolic phase */
+  Mat                host;                  /* the factor of PETSc's package, or NULL, ... */
+  Mat                cut;                   /* ... and of several blocks the matrix that it factors */
   char               why[SPMV_MESSAGE_MAX]; /* why solves are the host's; "" if they are not */
   IS                 row, col;              /* as given to the symbolic phase, ... */
   MatFactorInfo      info;                  /* ... and the last phase */
@@ -41,10 +43,16 @@ typedef struct {
   int             transposed; /* of a solve */
 } MatIncompleteApply;
 
-/* incomplete_create.c. *s is NULL for a factor of another package. */
+/* incomplete_create.c. StateGet: *s is NULL for a factor of another package, which is an error of StateRequire. */
 PETSC_INTERN PetscErrorCode MatIncompleteRegister(void);
 PETSC_INTERN PetscErrorCode MatIncompleteStateGet(Mat F, Mat_Incomplete **s);
+PETSC_INTERN PetscErrorCode MatIncompleteStateRequire(Mat F, Mat_Incomplete **s);
 PETSC_INTERN void           MatIncompleteFree(Mat_Incomplete *); /* what is on the device */
+
+/* incomplete_blocks.c. Read: reads the option, and sets s->options for the matrix. Cut: A, or if there are several blocks
+   s->cut with the values of A */
+PETSC_INTERN PetscErrorCode MatIncompleteBlocksRead(Mat F, Mat A, Mat_Incomplete *s);
+PETSC_INTERN PetscErrorCode MatIncompleteCut(Mat A, Mat_Incomplete *s, Mat *cut);
 
 /* incomplete_factor.c. WhyHost: a reason that is known before the symbolic phase. Make: analyses and factors A again, for
    transposed solves if the options say so; Numeric: factors A again. HostNumeric: PETSc's package factors A. The first three

@@ -12,6 +12,15 @@ PetscErrorCode MatIncompleteStateGet(Mat F, Mat_Incomplete **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatIncompleteStateRequire(Mat F, Mat_Incomplete **s)
+{
+  PetscFunctionBegin;
+  PetscCall(MatIncompleteStateGet(F, s));
+  PetscCheck(*s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
+             "The matrix is not a factor of the package petscpack");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void MatIncompleteFree(Mat_Incomplete *s)
 {
   spmv_factor_destroy(&s->device);
@@ -26,6 +35,7 @@ static PetscErrorCode MatDestroy_Incomplete(Mat F)
   PetscFunctionBegin;
   MatIncompleteFree(s);
   PetscCall(MatDestroy(&s->host));
+  PetscCall(MatDestroy(&s->cut));
   PetscCall(MatDestroy(&s->matrix));
   PetscCall(ISDestroy(&s->row));
   PetscCall(ISDestroy(&s->col));
@@ -43,6 +53,8 @@ static PetscErrorCode MatView_Incomplete(Mat F, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->blocks > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "blocks of rows: %" PetscInt_FMT ", as of bjacobi\n", s->blocks));
   if (s->why[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "factored on the host: %s\n", s->why));
   if (s->host) PetscCall(MatView(s->host, viewer));
   if (s->why[0] || !s->device) PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,7 +102,7 @@ static PetscErrorCode MatGetInfo_Incomplete(Mat F, MatInfoType type, MatInfo *to
 
   Level: intermediate
 
-.seealso: `PetscPackReplaceType()`, `PCFactorGetMatrix()`, `MatGetFactor()`, `PCILU`, `PCICC`
+.seealso: `MatIncompleteSetBlocks()`, `PetscPackReplaceType()`, `PCFactorGetMatrix()`, `MatGetFactor()`, `PCILU`, `PCICC`
 @*/
 PetscErrorCode MatIncompleteGetInfo(Mat F, MatIncompleteInfo *info)
 {
@@ -100,9 +112,7 @@ PetscErrorCode MatIncompleteGetInfo(Mat F, MatIncompleteInfo *info)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
   PetscAssertPointer(info, 2);
-  PetscCall(MatIncompleteStateGet(F, &s));
-  PetscCheck(s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
-             "The matrix is not a factor of the package petscpack");
+  PetscCall(MatIncompleteStateRequire(F, &s));
   if (s->device) spmv_factor_info(s->device, &of);
   *info = (MatIncompleteInfo){.on_device       = s->matrix && !s->why[0] ? PETSC_TRUE : PETSC_FALSE,
                               .reason          = s->why,
@@ -110,6 +120,7 @@ PetscErrorCode MatIncompleteGetInfo(Mat F, MatIncompleteInfo *info)
                               .numeric         = s->numeric,
                               .solves          = s->solves,
                               .solves_host     = s->solves_host,
+                              .blocks          = s->blocks,
                               .shifts          = (PetscInt)of.shifts,
                               .shift           = (PetscReal)of.shift,
                               .factor_nonzeros = of.factor_nonzeros,
@@ -155,6 +166,7 @@ static PetscErrorCode MatGetFactor_Incomplete(Mat A, MatFactorType type, Mat *ou
   PetscCall(PetscNew(&s));
   spmv_exec_init(&s->exec, SPMV_DEVICE);
   spmv_factor_options_init(&s->options);
+  s->blocks       = 1;
   s->options.kind = type == MAT_FACTOR_ILU ? SPMV_FACTOR_ILU : SPMV_FACTOR_ICC;
   F->data         = s;
   F->factortype   = type;

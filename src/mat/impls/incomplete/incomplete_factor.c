@@ -151,6 +151,9 @@ static PetscErrorCode HostSymbolic_Incomplete(Mat F, Mat A, Mat_Incomplete *s)
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&s->host));
+  PetscCall(MatDestroy(&s->cut));
+  PetscCall(AIJFmtHostFetch(A));
+  PetscCall(MatIncompleteCut(A, s, &A));
   PetscCall(MatGetFactor(A, MATSOLVERPETSC, F->factortype, &s->host));
   PetscCall(MatSetOptionsPrefix(s->host, ((PetscObject)F)->prefix));
   if (!row) PetscCall(MatGetOrdering(A, MATORDERINGNATURAL, &row, &col));
@@ -171,6 +174,7 @@ PetscErrorCode MatIncompleteHostNumeric(Mat F, Mat A, Mat_Incomplete *s, const M
   PetscCall(PetscInfo(F, "factored on the host: %s\n", s->why));
   if (!s->host) PetscCall(HostSymbolic_Incomplete(F, A, s));
   PetscCall(AIJFmtHostFetch(A));
+  PetscCall(MatIncompleteCut(A, s, &A));
   s->host->factorerrortype = MAT_FACTOR_NOERROR; /* that of the values before */
   if (F->factortype == MAT_FACTOR_ILU) PetscCall(MatLUFactorNumeric(s->host, A, info));
   else PetscCall(MatCholeskyFactorNumeric(s->host, A, info));
@@ -195,6 +199,7 @@ static PetscErrorCode Symbolic_Incomplete(Mat F, Mat A, IS row, IS col, const Ma
   PetscCall(MatDestroy(&s->host));
   spmv_factor_destroy(&s->device);
   F->factorerrortype = MAT_FACTOR_NOERROR;
+  PetscCall(MatIncompleteBlocksRead(F, A, s));
   PetscCall(WhyHost_Incomplete(A, s));
   if (!s->why[0]) {
     (void)OptionsTake(s);
