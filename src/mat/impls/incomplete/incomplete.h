@@ -43,10 +43,9 @@ typedef struct {
   int             transposed; /* of a solve */
 } MatIncompleteApply;
 
-/* incomplete_create.c. StateGet: *s is NULL for a factor of another package, which is an error of StateRequire. */
+/* incomplete_create.c. *s is NULL for a factor of another package. */
 PETSC_INTERN PetscErrorCode MatIncompleteRegister(void);
 PETSC_INTERN PetscErrorCode MatIncompleteStateGet(Mat F, Mat_Incomplete **s);
-PETSC_INTERN PetscErrorCode MatIncompleteStateRequire(Mat F, Mat_Incomplete **s);
 PETSC_INTERN void           MatIncompleteFree(Mat_Incomplete *); /* what is on the device */
 
 /* incomplete_blocks.c. Read: reads the option, and sets s->options for the matrix. Cut: A, or if there are several blocks

@@ -5,45 +5,6 @@
 #include "incomplete.h"
 #include "sys/compat.h"
 
-/*@C
-  MatIncompleteSetBlocks - Sets the number of blocks of rows of an incomplete factor of the package petscpack
-
-  Logically Collective
-
-  Input Parameters:
-+ F      - a factor of the package `MATSOLVERPETSCPACK`, from `PCFactorGetMatrix()` or `MatGetFactor()`
-- blocks - the number of blocks, 1 for all rows in one
-
-  Options Database Key:
-. -mat_incomplete_blocks <1> - the number, with the prefix of the factor, which is that of the `PC`
-
-  Level: intermediate
-
-  Notes:
-  Entries between blocks are not part of the factor. `PCILU` and `PCICC` are then `PCBJACOBI` with so many local blocks, but
-  with one factor, whose rows wait for rows of their own block only: fewer levels, which a GPU solves faster, for more
-  iterations. The rows are divided as `PCBJACOBI` divides them. A shift is one of all blocks, where `PCBJACOBI` has one for
-  each.
-
-  It takes effect in the next symbolic factorization. To set it before the first one, call
-  `PCFactorSetUpMatSolverType()` and `PCFactorGetMatrix()`.
-
-.seealso: `MatIncompleteGetInfo()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`, `PCBJACOBI`, `PCILU`, `PCICC`
-@*/
-PetscErrorCode MatIncompleteSetBlocks(Mat F, PetscInt blocks)
-{
-  Mat_Incomplete *s;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(F, blocks, 2);
-  PetscCall(MatIncompleteStateRequire(F, &s));
-  PetscCheck(blocks >= 1 && blocks <= PETSC_MPI_INT_MAX, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " blocks: it must be 1 or more", blocks);
-  s->blocks = blocks;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatIncompleteBlocksRead(Mat F, Mat A, Mat_Incomplete *s)
 {
   PetscInt unit;

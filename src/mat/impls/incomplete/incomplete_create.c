@@ -12,15 +12,6 @@ PetscErrorCode MatIncompleteStateGet(Mat F, Mat_Incomplete **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatIncompleteStateRequire(Mat F, Mat_Incomplete **s)
-{
-  PetscFunctionBegin;
-  PetscCall(MatIncompleteStateGet(F, s));
-  PetscCheck(*s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
-             "The matrix is not a factor of the package petscpack");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 void MatIncompleteFree(Mat_Incomplete *s)
 {
   spmv_factor_destroy(&s->device);
@@ -89,6 +80,15 @@ static PetscErrorCode MatGetInfo_Incomplete(Mat F, MatInfoType type, MatInfo *to
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode StateRequire_Incomplete(Mat F, Mat_Incomplete **s)
+{
+  PetscFunctionBegin;
+  PetscCall(MatIncompleteStateGet(F, s));
+  PetscCheck(*s, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
+             "The matrix is not a factor of the package petscpack");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
   MatIncompleteGetInfo - Gets where an incomplete factor of the package petscpack is, and what has been done with it
 
@@ -112,7 +112,7 @@ PetscErrorCode MatIncompleteGetInfo(Mat F, MatIncompleteInfo *info)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
   PetscAssertPointer(info, 2);
-  PetscCall(MatIncompleteStateRequire(F, &s));
+  PetscCall(StateRequire_Incomplete(F, &s));
   if (s->device) spmv_factor_info(s->device, &of);
   *info = (MatIncompleteInfo){.on_device       = s->matrix && !s->why[0] ? PETSC_TRUE : PETSC_FALSE,
                               .reason          = s->why,
@@ -125,6 +125,45 @@ PetscErrorCode MatIncompleteGetInfo(Mat F, MatIncompleteInfo *info)
                               .shift           = (PetscReal)of.shift,
                               .factor_nonzeros = of.factor_nonzeros,
                               .bytes           = (PetscLogDouble)of.bytes};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  MatIncompleteSetBlocks - Sets the number of blocks of rows of an incomplete factor of the package petscpack
+
+  Logically Collective
+
+  Input Parameters:
++ F      - a factor of the package `MATSOLVERPETSCPACK`, from `PCFactorGetMatrix()` or `MatGetFactor()`
+- blocks - the number of blocks, 1 for all rows in one
+
+  Options Database Key:
+. -mat_incomplete_blocks <1> - the number, with the prefix of the factor, which is that of the `PC`
+
+  Level: intermediate
+
+  Notes:
+  Entries between blocks are not part of the factor. `PCILU` and `PCICC` are then `PCBJACOBI` with so many local blocks, but
+  with one factor, whose rows wait for rows of their own block only: fewer levels, which a GPU solves faster, for more
+  iterations. The rows are divided as `PCBJACOBI` divides them. A shift is one of all blocks, where `PCBJACOBI` has one for
+  each.
+
+  It takes effect in the next symbolic factorization. To set it before the first one, call
+  `PCFactorSetUpMatSolverType()` and `PCFactorGetMatrix()`.
+
+.seealso: `MatIncompleteGetInfo()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`, `PCBJACOBI`, `PCILU`, `PCICC`
+@*/
+PetscErrorCode MatIncompleteSetBlocks(Mat F, PetscInt blocks)
+{
+  Mat_Incomplete *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(F, blocks, 2);
+  PetscCall(StateRequire_Incomplete(F, &s));
+  PetscCheck(blocks >= 1 && blocks <= PETSC_MPI_INT_MAX, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " blocks: it must be 1 or more", blocks);
+  s->blocks = blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -93,6 +93,37 @@ static PetscErrorCode OnlyApplies(KSP ksp, PetscBool *only)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Why blocks are not one function, and what to try if they are those of a factor in blocks of rows */
+static PetscErrorCode WhySeveral(PC pc, PetscBool jacobi, PetscInt blocks, KSP all[], char why[SPMV_MESSAGE_MAX])
+{
+  PetscBool   factors = jacobi, ilu;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < blocks && factors; i++) {
+    Mat_Incomplete *s = NULL;
+    Mat             F;
+    PC              block;
+
+    PetscCall(OnlyApplies(all[i], &factors));
+    PetscCall(KSPGetPC(all[i], &block));
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)block, &ilu, PCILU, PCICC, ""));
+    if (ilu) PetscCall(PCFactorGetMatrix(block, &F));
+    if (ilu) PetscCall(MatIncompleteStateGet(F, &s));
+    if (!s) factors = PETSC_FALSE;
+  }
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  if (!prefix) prefix = "";
+  PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "this process has %" PetscInt_FMT " blocks", blocks));
+  if (factors)
+    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
+                            "this process has %" PetscInt_FMT
+                            " blocks; -%spc_bjacobi_local_blocks 1 with -%ssub_mat_incomplete_blocks %" PetscInt_FMT
+                            " applies them by one factor",
+                            blocks, prefix, prefix, blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCOfBlock(PC pc, PC *inner, char why[SPMV_MESSAGE_MAX])
 {
   PetscBool jacobi, schwarz, whole = PETSC_TRUE, only = PETSC_TRUE;
@@ -111,7 +142,7 @@ PetscErrorCode PCOfBlock(PC pc, PC *inner, char why[SPMV_MESSAGE_MAX])
   *inner = NULL;
   if (blocks == 1 && schwarz) PetscCall(IsWhole(pc, &whole));
   if (blocks == 1) PetscCall(OnlyApplies(all[0], &only));
-  if (blocks != 1) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "this process has %" PetscInt_FMT " blocks", blocks));
+  if (blocks != 1) PetscCall(WhySeveral(pc, jacobi, blocks, all, why));
   else if (!whole) PetscCall(PetscStrncpy(why, "the blocks overlap, or are not the whole system", SPMV_MESSAGE_MAX));
   else if (!only)
     PetscCall(
