@@ -59,8 +59,6 @@ bool take_value(CommandLine &c, const std::string &option, const std::string &va
   else if (option == "--dof") c.dofs = numbers(option, value);
   else if (option == "--blocks") c.blocks = numbers(option, value);
   else if (option == "--lanes") c.lanes = numbers(option, value);
-  else if (option == "--grids") c.grids = numbers(option, value);
-  else if (option == "--fences") c.fences = numbers(option, value);
   else if (option == "--formats") c.formats = split_at_commas(value);
   else if (option == "--out") c.out = value;
   else if (option == "--commit") c.commit = value;

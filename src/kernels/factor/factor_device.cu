@@ -26,149 +26,154 @@ struct Rows {
 
 /* ---- factorization ---- */
 
-/* A team of lanes has a row. The rows that it needs are subtracted one after the other. What the pattern tells, and the
-   row itself, are read before the next number is there, so that afterwards only one trip to memory remains. */
+/* A team of lanes has a row, in shared memory if it is not longer than that. The rows that it needs are subtracted one after
+   the other. What the pattern tells is read before the number of the next one is there, so that afterwards only one trip to
+   memory remains. */
 template <typename S, int LANES, int AT_ONCE>
 struct Elimination {
+  enum { MOST = 4 * LANES }; /* entries of a row in shared memory */
+  /* A row that is needed: its place, the entry that it makes zero, and its entries that are subtracted. All zeros: none. */
+  struct Other {
+    int32_t place, at, first, end;
+  };
   const SpmvFactorRows &f;
   const SpmvTriangle   &needs;
   const bool            is_icc;
-  S                    *pivot; /* in shared memory */
-  const int32_t         lane, row;
-  const unsigned        team;            /* the lanes in their warp */
-  int32_t               next, end;       /* entries of `needs` */
-  int32_t               at, other, last; /* the entry that becomes zero; of the other row, for this lane, and its end */
-  const uint64_t       *from;            /* the other row's mail */
+  const int32_t         lane, row, begin, length; /* the row begins with entry `begin` of the factor */
+  const unsigned        team;                     /* the lanes in their warp */
+  int32_t               next, end;                /* entries of `needs` */
+  const int32_t        *col;                      /* [length]: of the row */
+  S                    *own;                      /* likewise */
+  Other                 now, ahead;
   int32_t               target[AT_ONCE]; /* the entry of the row below each of the other row; -1: there is none */
-  S                     entries[AT_ONCE]; /* of the row */
 
+  __device__ inline bool is_near() const { return length <= MOST; }
+  __device__ inline void load(const S *a, S shift, int32_t rows, unsigned char *shared)
+  {
+    col = f.col + begin;
+    own = (S *)f.entries + begin;
+    if (is_near()) {
+      own = (S *)shared + threadIdx.x / LANES * MOST;
+      col = (const int32_t *)((S *)shared + THREADS / LANES * MOST) + threadIdx.x / LANES * MOST;
+      for (int32_t k = lane; k < length; k += LANES) ((int32_t *)col)[k] = f.col[begin + k];
+    }
+    Rows<S, LANES>::load_row(&f, a, shift, row, rows, own);
+    __syncwarp(team);
+    ahead = other_at(next);
+  }
+  __device__ inline Other other_at(int32_t n) const
+  {
+    if (n >= end) return {};
+    const int32_t place = needs.col[n], at = needs.from[n], k = is_icc ? needs.row[place] : col[at - begin];
+    return {place, at, is_icc ? at : f.diagonal[k] + 1, f.row_ptr[k + 1]};
+  }
   __device__ inline int32_t find(int32_t k) const
   {
-    return k < last ? Rows<S>::find(&f, row, is_icc ? f.row_ptr[row] : at + 1, f.col[k]) : -1;
+    return k < now.end ? Rows<S>::find(col, is_icc ? 0 : now.at + 1 - begin, length, f.col[k]) : -1;
   }
-  __device__ inline void set(int32_t entry, S value) const
+  __device__ inline void prepare()
   {
-    ((S *)f.entries)[entry] = value;
-    if (entry == f.diagonal[row]) *pivot = value;
-  }
-  __device__ inline void prepare(const SpmvMail<S> &mail)
-  {
-    const int32_t place = needs.col[next], k = needs.row[place];
-
-    from  = mail.of(place);
-    at    = needs.from[next];
-    other = (is_icc ? at : f.diagonal[k] + 1) + lane;
-    last  = f.row_ptr[k + 1];
+    now   = ahead;
+    ahead = other_at(next + 1);
 #pragma unroll
-    for (int i = 0; i < AT_ONCE; i++) {
-      target[i]  = find(other + i * LANES);
-      entries[i] = target[i] < 0 ? S(0) : ((const S *)f.entries)[target[i]];
-    }
+    for (int i = 0; i < AT_ONCE; i++) target[i] = find(now.first + lane + i * LANES);
   }
   /* inverse: one over the pivot of the other row. Other teams have written what is read past the first-level cache. */
   __device__ inline void subtract(S inverse)
   {
-    S *const all   = (S *)f.entries;
-    const S  entry = __ldcg(all + at), factor = times(entry, inverse);
-    S        others[AT_ONCE];
+    S *const      all   = (S *)f.entries;
+    const int32_t other = now.first + lane;
+    const S       entry = is_icc ? __ldcg(all + now.at) : own[now.at - begin], factor = times(entry, inverse);
+    S             others[AT_ONCE];
 
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++) others[i] = target[i] < 0 ? S(0) : __ldcg(all + other + i * LANES);
     __syncwarp(team); /* every lane has read the entry */
     if (is_icc || entry != 0) {
-      if (!is_icc && lane == 0) all[at] = factor;
+      if (!is_icc && lane == 0) own[now.at - begin] = factor;
 #pragma unroll
       for (int i = 0; i < AT_ONCE; i++)
-        if (target[i] >= 0) set(target[i], Rows<S>::less(entries[i], factor, others[i]));
-      for (int32_t k = other + AT_ONCE * LANES; k < last; k += LANES) {
-        const int32_t own = find(k);
-        if (own >= 0) set(own, Rows<S>::less(all[own], factor, __ldcg(all + k)));
+        if (target[i] >= 0) own[target[i]] = Rows<S>::less(own[target[i]], factor, others[i]);
+      for (int32_t k = other + AT_ONCE * LANES; k < now.end; k += LANES) {
+        const int32_t below = find(k);
+        if (below >= 0) own[below] = Rows<S>::less(own[below], factor, __ldcg(all + k));
       }
     }
     __syncwarp(team);
     next++;
   }
+  /* Brings the row to the factor */
+  __device__ inline void store() const
+  {
+    for (int32_t k = lane; is_near() && k < length; k += LANES) ((S *)f.entries)[begin + k] = own[k];
+  }
 };
 
 /* Lanes of a warp may wait for each other, so that all stay in the loop until all rows have sent their numbers */
-template <typename S, int LANES, int AT_ONCE, bool ACQUIRES>
+template <typename S, int LANES, int AT_ONCE>
 __device__ inline void factor_ticket(Elimination<S, LANES, AT_ONCE> &e, const SpmvAttempt &attempt, bool ended,
                                      int32_t place, const SpmvMail<S> &mail, SpmvTurns *turns)
 {
-  if (!ended && e.next < e.end) e.prepare(mail);
+  if (!ended && e.next < e.end) e.prepare();
   for (int tries = 1; !__all_sync((unsigned)ALL_LANES, ended); tries++) {
     S          number   = 0;
     const bool waits    = !ended && e.next < e.end;
-    const bool is_there = waits && mail.template take<ACQUIRES>(e.from, number);
+    const bool is_there = waits && mail.template take<true>(mail.of(e.now.place), number);
     const bool is_whole = (__ballot_sync((unsigned)ALL_LANES, is_there) & e.team) == e.team;
 
     if (waits && !is_whole) SPMV_KERNEL_YIELD(tries);
     if (ended || (waits && !is_whole)) continue;
     if (waits) {
-      if (!ACQUIRES) __threadfence();
       e.subtract(number);
       if (e.next < e.end) {
-        e.prepare(mail);
+        e.prepare();
         continue;
       }
     }
+    e.store();
     __threadfence(); /* what each lane has written, before lane 0 sends */
     __syncwarp(e.team);
     ended = true;
     if (e.lane > 0) continue;
-    const S pivot = *e.pivot, inverse = 1 / pivot;
+    const S pivot = e.own[e.f.diagonal[e.row] - e.begin], inverse = 1 / pivot;
     mail.send(mail.of(place), inverse);
     ((S *)e.f.inverse)[e.row] = inverse;
     if (Rows<S>::is_too_small(&e.f, &attempt, e.row, pivot)) atomicMin(&turns->found.zero_row, (uint32_t)e.row);
   }
 }
 
-template <typename S, int LANES, int AT_ONCE, bool ACQUIRES>
+template <typename S, int LANES, int AT_ONCE>
 __global__ void __launch_bounds__(THREADS)
     spmv_factor_attempt(SpmvFactorRows f, SpmvTriangle needs, SpmvFactorKind kind, SpmvAttempt attempt, const S *a,
                         int32_t rows, SpmvTurns *turns, uint64_t *words)
 {
-  enum { TEAMS = THREADS / LANES };
-  SPMV_DYNAMIC_SHARED(shared); /* [TEAMS]: the pivots */
-  SpmvMail<S>    mail = {words, 0};
-  const int32_t  mine = (int32_t)threadIdx.x / LANES, lane = (int32_t)threadIdx.x % LANES;
+  SPMV_DYNAMIC_SHARED(shared);
+  SpmvMail<S>    mail  = {words, 0};
+  const int64_t  place = (int64_t)spmv_draw_ticket(turns, mail.epoch) * (THREADS / LANES) + threadIdx.x / LANES;
+  const int32_t  lane  = (int32_t)threadIdx.x % LANES;
   const unsigned team  = ((unsigned)ALL_LANES >> (WARP - LANES)) << (threadIdx.x % WARP - lane);
   const S        shift = (S)spmv_shift_of(&attempt, turns->found.top);
+  const bool     ended = place >= rows;
+  const int32_t  row = ended ? 0 : needs.row[place], begin = f.row_ptr[row], length = f.row_ptr[row + 1] - begin;
+  Elimination<S, LANES, AT_ONCE> e = {f, needs, kind == SPMV_FACTOR_ICC, lane, row, begin, length, team};
 
-  for (;;) {
-    const int64_t place0 = (int64_t)spmv_draw_ticket(turns, mail.epoch) * TEAMS, place = place0 + mine;
-
-    if (place0 >= rows) break;
-    const bool                     ended = place >= rows;
-    const int32_t                  row   = ended ? 0 : needs.row[place];
-    Elimination<S, LANES, AT_ONCE> e     = {f, needs, kind == SPMV_FACTOR_ICC, (S *)shared + mine, lane, row, team};
-    if (!ended) {
-      e.next = needs.row_ptr[place];
-      e.end  = kind == SPMV_FACTOR_SOR ? e.next : needs.row_ptr[place + 1];
-      Rows<S, LANES>::load_row(&f, a, shift, row, rows);
-    }
-    __syncthreads();
-    if (!ended && lane == 0) *e.pivot = ((const S *)f.entries)[f.diagonal[row]];
-    __syncwarp();
-    factor_ticket<S, LANES, AT_ONCE, ACQUIRES>(e, attempt, ended, (int32_t)place, mail, turns);
+  if (!ended) {
+    e.next = needs.row_ptr[place];
+    e.end  = kind == SPMV_FACTOR_SOR ? e.next : needs.row_ptr[place + 1];
+    e.load(a, shift, rows, shared);
   }
+  factor_ticket(e, attempt, ended, (int32_t)place, mail, turns);
   spmv_leave(turns);
 }
 
 template <typename S, int LANES, int AT_ONCE>
 SpmvStatus launch_attempt(SpmvFactorization *f, const S *a, const SpmvAttempt *attempt, SpmvExec *exec)
 {
-  const int64_t tickets = spmv_blocks(f->rows, THREADS / LANES), most = (int64_t)f->options.grid * SPMV_MULTIPROCESSORS;
-  const int64_t grid = most > 0 && most < tickets ? most : tickets;
+  const int teams = THREADS / LANES;
 
-  if (f->options.fences)
-    SPMV_LAUNCH(exec, (spmv_factor_attempt<S, LANES, AT_ONCE, false>), grid, THREADS, THREADS / LANES * sizeof(S),
-                f->factor, *spmv_factor_needs(f), f->options.kind, *attempt, a, f->rows, (SpmvTurns *)f->turns,
-                f->mail);
-  else
-    SPMV_LAUNCH(exec, (spmv_factor_attempt<S, LANES, AT_ONCE, true>), grid, THREADS, THREADS / LANES * sizeof(S),
-                f->factor, *spmv_factor_needs(f), f->options.kind, *attempt, a, f->rows, (SpmvTurns *)f->turns,
-                f->mail);
+  SPMV_LAUNCH(exec, (spmv_factor_attempt<S, LANES, AT_ONCE>), spmv_blocks(f->rows, teams), THREADS,
+              teams * (Elimination<S, LANES, AT_ONCE>::MOST) * (sizeof(S) + sizeof(int32_t)), f->factor,
+              *spmv_factor_needs(f), f->options.kind, *attempt, a, f->rows, (SpmvTurns *)f->turns, f->mail);
   return SPMV_SUCCESS;
 }
 
@@ -205,7 +210,6 @@ SpmvStatus attempt_of(SpmvFactorization *f, const S *a, const SpmvAttempt *attem
   if (f->factor.nodes.blocks)
     SPMV_LAUNCH(exec, spmv_factor_invert<S>, spmv_blocks(f->rows, THREADS), THREADS, 0, f->factor, a,
                 (S)attempt->zero_pivot, f->rows, turns);
-  if (f->options.lanes == 4) return launch_attempt<S, 4, 4>(f, a, attempt, exec);
   if (f->options.lanes == 8) return launch_attempt<S, 8, 3>(f, a, attempt, exec);
   if (f->options.lanes == 16) return launch_attempt<S, 16, 2>(f, a, attempt, exec);
   return launch_attempt<S, 32, 1>(f, a, attempt, exec);
