@@ -151,6 +151,30 @@ UNIT_TEST(the_device_has_the_bits_of_the_host)
         check_spaces(number, (SpmvFactorKind)kind, (SpmvScalar)scalar);
 }
 
+/* A factorization keeps rows of up to 128 entries in shared memory. (The rows of arrows, up to 200, are factored by fewer
+   lanes than those of a dense matrix.) */
+UNIT_TEST(long_rows_have_the_bits_of_the_host)
+{
+  enum { N = 140 };
+  double      *dense = factor_numbers(N * N, 3), *b = factor_numbers(N, 4);
+  FactorMatrix m;
+
+  for (int i = 0; i < N; i++) dense[i * N + i] = N;
+  m = factor_of_dense(N, dense);
+  for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_ICC; kind++) {
+    const SpmvFactorOptions o    = factor_options((SpmvFactorKind)kind);
+    double                 *host = factor_results(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
+    double                 *last = factor_results(&m, &o, SPMV_F64, (SpmvSpace)last_space(), m.value, b, 2);
+
+    UNIT_CHECK(factor_same(host, last, 2 * N));
+    free(host);
+    free(last);
+  }
+  free(dense);
+  free(b);
+  factor_matrix_free(&m);
+}
+
 /* ---- levels ---- */
 
 static SpmvFactorInfo info_of(int number, SpmvFactorKind kind, SpmvSpace space)
