@@ -1,10 +1,11 @@
 /*
-  aggdevice_nearnull.c - where the near-null space of a level is. PCGAMG has it on the host, in gamg->data. On one process
-  with a GPU it stays in the vectors of the matrix, and after the first level in device memory; gamg->data is then hollow:
-  it has its sizes, but not its numbers. Who reads numbers, in PETSc 3.18 to 3.26, and what we do about it:
+  aggdevice_nearnull.c - where the near-null space of a level is. PCGAMG has it on the host, in gamg->data. With a GPU that of
+  the finest level stays in the vectors of the matrix, and on one process that of others in device memory; gamg->data is then
+  hollow: it has its sizes, but not its numbers. Who reads numbers, in PETSc 3.18 to 3.26, and what we do about it:
 
     PCSetUp_GAMG()                      copies them, unless it reuses interpolation: not hollow then
-    PCGAMGCreateLevel_GAMG()            moves them between processes, or with -pc_gamg_repartition: not hollow then
+    PCGAMGCreateLevel_GAMG()            moves those of the next level between processes, or with -pc_gamg_repartition: not
+                                        hollow then
     PCGAMGProlongator_AGG()             AggDevProlongator() calls AggDevDataToHost() first
     PCGAMGKernelPreservingFilter_AGG()  from 3.26 on, called by PCGAMGOptProlongator_AGG(): SmoothByAgg() likewise
     P0 on the host                      AggDevNearGet() likewise
@@ -52,19 +53,22 @@ PetscErrorCode AIJFmtGamgForgetNear(PC pc)
 
 /* ---- on the finest level ---- */
 
-/* The number of vectors by default: of the matrix, or one for each component of a block. 0: agg must find them. */
+/* The number of vectors by default: of the matrix, or one for each component of a block. 0: agg must find them. On several
+   processes a constant vector is agg's: a new vector would be collective, and processes without memory do not come here. */
 static PetscErrorCode CountVectors(PC pc, Mat A, PetscInt *columns)
 {
   PetscBool    constant;
   PetscInt     fields = 0;
+  PetscMPIInt  size;
   MatNullSpace space;
   DM           dm;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(MatGetNearNullSpace(A, &space));
   if (space) {
     PetscCall(MatNullSpaceGetVecs(space, &constant, columns, NULL));
-    if (constant) ++*columns;
+    if (constant) *columns = size > 1 ? 0 : *columns + 1;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetDM(pc, &dm));
@@ -81,19 +85,16 @@ PetscErrorCode AggDevNearDefault(PC pc, Mat A)
   PC_GAMG      *gamg = PetscPackGamg(pc);
   const char   *why  = NULL, *why_host;
   PetscInt      columns, block_size;
-  PetscMPIInt   size;
   PC_AggDevice *a;
 
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
   PetscCall(AIJFmtGamgForgetNear(pc));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(CountVectors(pc, A, &columns));
   gamg->data_cell_cols = columns; /* for AggDevWhyAgg() */
   PetscCall(AggDevWhyAgg(pc, &why));
   PetscCall(AIJFmtWhyHost(A, &why_host));
-  if (size > 1 || columns == 0 || why || why_host || gamg->repart || !gamg->reuse_prol ||
-      spmv_device_count(NULL) == 0) {
+  if (columns == 0 || why || why_host || gamg->repart || !gamg->reuse_prol || spmv_device_count(NULL) == 0) {
     PetscCall((*a->agg.ops.createdefaultdata)(pc, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
