@@ -51,7 +51,6 @@ typedef struct {
                                    between blocks are left out; 0, 1: one block. Not of SPMV_FACTOR_SOR. A shift is one of
                                    all blocks. */
   int             unit_rows; /* of blocks: each has a whole number of units of so many rows; 0, 1: of single rows */
-  int             lanes;     /* for measurements: threads a row of a factorization */
 } SpmvFactorOptions;
 /* ILU of one block without shift or transposes */
 SPMV_API void spmv_factor_options_init(SpmvFactorOptions *);

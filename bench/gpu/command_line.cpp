@@ -43,7 +43,7 @@ std::vector<int> numbers(const std::string &option, const std::string &value)
 {
   std::vector<int> r;
 
-  for (const auto &text : split_at_commas(value)) r.push_back(static_cast<int>(number(option, text, 0)));
+  for (const auto &text : split_at_commas(value)) r.push_back(static_cast<int>(number(option, text, 1)));
   return r;
 }
 
@@ -58,7 +58,6 @@ bool take_value(CommandLine &c, const std::string &option, const std::string &va
   else if (option == "--order") c.orders = split_at_commas(value);
   else if (option == "--dof") c.dofs = numbers(option, value);
   else if (option == "--blocks") c.blocks = numbers(option, value);
-  else if (option == "--lanes") c.lanes = numbers(option, value);
   else if (option == "--formats") c.formats = split_at_commas(value);
   else if (option == "--out") c.out = value;
   else if (option == "--commit") c.commit = value;

@@ -13,7 +13,7 @@ namespace bench
 
 struct CommandLine {
   std::vector<std::string> matrices, files, graphs, orders{"keep"}, formats;
-  std::vector<int>         dofs{3}, blocks{1}, lanes{32};
+  std::vector<int>         dofs{3}, blocks{1};
   std::string              out, commit = "unknown", write;
   double                   budget = 0; /* seconds; 0: unlimited */
   bool peers = true, convert_once = false, counts = false, list = false, probe = false, statistics = false,

@@ -73,7 +73,7 @@ void measure_phases(const Problem &p, Json &r, const std::function<void()> &anal
   r["apply_s"]         = seconds_applied(p, apply);
 }
 
-Json measure_own(Problem &p, int blocks, int lanes)
+Json measure_own(Problem &p, int blocks)
 {
   const Csr         &a       = p.pattern;
   const SpmvPattern  pattern = {a.rows, a.cols, a.nnz, SPMV_I32, SPMV_HOST, a.row_ptr.data(), a.col.data()};
@@ -85,7 +85,6 @@ Json measure_own(Problem &p, int blocks, int lanes)
 
   spmv_factor_options_init(&options);
   options.blocks = blocks;
-  options.lanes  = lanes;
   spmv_exec_init(&exec, SPMV_DEVICE);
   exec.stream = p.stream;
   measure_phases(
@@ -95,7 +94,6 @@ Json measure_own(Problem &p, int blocks, int lanes)
   spmv_factor_info(f, &info);
   r["kernel"] = "spmvpack";
   r["blocks"] = blocks;
-  r["lanes"]  = lanes;
   r["levels"] = info.levels[0];
   r["widest"] = info.widest[0];
   spmv_factor_destroy(&f);
@@ -266,7 +264,7 @@ MatrixResult measure(const Csr &a, const CommandLine &c, cudaStream_t stream)
   m.matrix["rows"] = a.rows;
   m.matrix["nnz"]  = a.nnz;
   for (const int blocks : c.blocks) {
-    for (const int lanes : c.lanes) add(measure_own(p, blocks, lanes));
+    add(measure_own(p, blocks));
     if (!c.peers || blocks > 1) continue;
     const Array<double> own  = p.x.on_host();
     Json                r    = measure_peer(p);

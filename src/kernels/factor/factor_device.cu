@@ -1,5 +1,5 @@
-/* factor_device.cu - factorizations, solves and sweeps on the device, each one launch in which rows wait for rows. A warp
-   has a row of a factorization, four lanes have a row of a solve. */
+/* factor_device.cu - factorizations, solves and sweeps on the device, each one launch in which rows wait for rows. A team
+   of 16 or 32 lanes has a row of a factorization, four lanes have a row of a solve. */
 #include "core/csr.h"
 #include "device/staging.h"
 #include "device/tuning.h"
@@ -199,10 +199,15 @@ __global__ void __launch_bounds__(THREADS) spmv_factor_top(SpmvFactorRows f, con
   if (lacks > 0) atomicMax((unsigned long long *)top, (unsigned long long)__double_as_longlong(lacks));
 }
 
+/* A warp has a row if rows have more entries than LONG_ROW, and if levels have fewer than NARROW_LEVEL, so that few rows
+   can be factored at a time; else half a warp. Measured on an H200: decision 0095. */
+enum { LONG_ROW = 32, NARROW_LEVEL = 4000 };
+
 template <typename S>
 SpmvStatus attempt_of(SpmvFactorization *f, const S *a, const SpmvAttempt *attempt, SpmvExec *exec)
 {
-  SpmvTurns *turns = (SpmvTurns *)f->turns;
+  SpmvTurns    *turns   = (SpmvTurns *)f->turns;
+  const int64_t entries = f->info.factor_nonzeros;
 
   if (attempt->find_top)
     SPMV_LAUNCH(exec, spmv_factor_top<S>, spmv_blocks(f->rows, THREADS), THREADS, 0, f->factor, a, f->rows,
@@ -210,9 +215,9 @@ SpmvStatus attempt_of(SpmvFactorization *f, const S *a, const SpmvAttempt *attem
   if (f->factor.nodes.blocks)
     SPMV_LAUNCH(exec, spmv_factor_invert<S>, spmv_blocks(f->rows, THREADS), THREADS, 0, f->factor, a,
                 (S)attempt->zero_pivot, f->rows, turns);
-  if (f->options.lanes == 8) return launch_attempt<S, 8, 3>(f, a, attempt, exec);
-  if (f->options.lanes == 16) return launch_attempt<S, 16, 2>(f, a, attempt, exec);
-  return launch_attempt<S, 32, 1>(f, a, attempt, exec);
+  if (entries > LONG_ROW * (int64_t)f->rows || entries < NARROW_LEVEL * f->info.levels[0])
+    return launch_attempt<S, 32, 1>(f, a, attempt, exec);
+  return launch_attempt<S, 16, 2>(f, a, attempt, exec);
 }
 
 SpmvStatus attempt(SpmvFactorization *f, const void *values, const SpmvAttempt *a, SpmvFound *found, SpmvExec *exec)

@@ -151,27 +151,73 @@ UNIT_TEST(the_device_has_the_bits_of_the_host)
         check_spaces(number, (SpmvFactorKind)kind, (SpmvScalar)scalar);
 }
 
-/* A factorization keeps rows of up to 128 entries in shared memory. (The rows of arrows, up to 200, are factored by fewer
-   lanes than those of a dense matrix.) */
-UNIT_TEST(long_rows_have_the_bits_of_the_host)
+static void compare_spaces(const FactorMatrix *m)
 {
-  enum { N = 140 };
-  double      *dense = factor_numbers(N * N, 3), *b = factor_numbers(N, 4);
-  FactorMatrix m;
+  double *b = factor_numbers(m->n, 4);
 
-  for (int i = 0; i < N; i++) dense[i * N + i] = N;
-  m = factor_of_dense(N, dense);
   for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_ICC; kind++) {
     const SpmvFactorOptions o    = factor_options((SpmvFactorKind)kind);
-    double                 *host = factor_results(&m, &o, SPMV_F64, SPMV_HOST, m.value, b, 2);
-    double                 *last = factor_results(&m, &o, SPMV_F64, (SpmvSpace)last_space(), m.value, b, 2);
+    double                 *host = factor_results(m, &o, SPMV_F64, SPMV_HOST, m->value, b, 2);
+    double                 *last = factor_results(m, &o, SPMV_F64, (SpmvSpace)last_space(), m->value, b, 2);
 
-    UNIT_CHECK(factor_same(host, last, 2 * N));
+    UNIT_CHECK(factor_same(host, last, 2 * m->n));
     free(host);
     free(last);
   }
-  free(dense);
   free(b);
+}
+
+/* A warp keeps rows of up to 128 entries in shared memory */
+UNIT_TEST(long_rows_have_the_bits_of_the_host)
+{
+  enum { N = 140 };
+  double *dense = factor_numbers(N * N, 3);
+
+  for (int i = 0; i < N; i++) dense[i * N + i] = N;
+  FactorMatrix m = factor_of_dense(N, dense);
+  compare_spaces(&m);
+  free(dense);
+  factor_matrix_free(&m);
+}
+
+enum { LAYER = 2400, LAYERS = 3, LONG = 100 };
+
+/* Layers of nodes with two rows, each of which meets the same node of the layers beside it, and a first and a last row that
+   meet LONG rows */
+static int32_t columns_of_layers(int32_t row, int32_t *col)
+{
+  const int32_t n     = LAYER * LAYERS;
+  int32_t       count = 0;
+
+  for (int32_t c = 0; c < n; c++) {
+    const int is_near =
+        c / LAYER - row / LAYER <= 1 && row / LAYER - c / LAYER <= 1 && c % LAYER / 2 == row % LAYER / 2;
+    if (is_near || (row == n - 1 && c < LONG) || (row == 0 && c >= n - LONG)) col[count++] = c;
+  }
+  return count;
+}
+
+/* Wide levels: half a warp has a row of a factorization (factor_device.cu), in shared memory up to 64 entries. Rows of a
+   node wait for each other in a warp. */
+UNIT_TEST(wide_levels_have_the_bits_of_the_host)
+{
+  enum { N = LAYER * LAYERS, MOST = 8 * N };
+  FactorMatrix m = {N, calloc(N + 1, sizeof(int32_t)), calloc(MOST, sizeof(int32_t)), factor_numbers(MOST, 9)};
+  const SpmvFactorOptions o = factor_options(SPMV_FACTOR_ICC);
+  SpmvFactorInfo          info;
+  FactorLife              l;
+
+  for (int32_t i = 0; i < N; i++) {
+    m.row_ptr[i + 1] = m.row_ptr[i] + columns_of_layers(i, m.col + m.row_ptr[i]);
+    for (int32_t k = m.row_ptr[i]; k < m.row_ptr[i + 1]; k++)
+      if (m.col[k] == i) m.value[k] = LONG;
+  }
+  factor_open(&l, SPMV_HOST, NULL, &m, SPMV_F64);
+  UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+  spmv_factor_info(l.f, &info);
+  UNIT_CHECK(info.factor_nonzeros >= 4000 * info.levels[0] && info.factor_nonzeros < 32 * N);
+  factor_close(&l);
+  compare_spaces(&m);
   factor_matrix_free(&m);
 }
 
