@@ -77,6 +77,7 @@ typedef struct {
   /* [columns][vertices*block_size], one vector after the other. NULL: the block_size constant vectors; vector c is 1 in
      component c of each vertex and 0 elsewhere. */
   const void *near_null;
+  int counted; /* `found` is known to be that of `aggregate`: the device does not look, so the host does not wait */
 } SpmvTentative;
 
 /* Nonzeros of P0: `columns` in each row of each vertex that is in an aggregate */
@@ -89,7 +90,7 @@ SPMV_API int64_t spmv_tentative_nnz(const SpmvTentative *);
    Within an aggregate, up to rounding, P0 has orthonormal columns and P0 coarse is the near-null space. A vector that
    depends linearly on the previous ones, up to rounding, is replaced by a vector orthogonal to them, or by 0 if the
    aggregate has fewer rows than vectors. SPMV_ERR_OVERFLOW unless nnz fits 32 bits, SPMV_ERR_ARGUMENT also if `found`
-   does not match aggregate. */
+   does not match aggregate, unless `counted` says that it does. */
 SPMV_API SpmvStatus spmv_tentative(const SpmvTentative *, void *row_ptr, void *col, void *values, void *coarse,
                                    SpmvExec *);
 

@@ -36,7 +36,7 @@ SPMV_API SpmvStatus spmv_get_diagonal(const SpmvPlan *, void *diagonal, SpmvExec
    borrows: change the CSR, and call spmv_update_values(). */
 SPMV_API SpmvStatus spmv_change_values(SpmvPlan *, const SpmvChange *, SpmvExec *);
 /* Writes row_ptr, col and values of a plan to the arrays of `to`, despite their const. Sizes and scalar type must be
-   those of the plan; the caller chooses the index type. It may allocate, and waits. */
+   those of the plan; the caller chooses the index type. It may allocate scratch memory. */
 SPMV_API SpmvStatus spmv_csr_of_plan(const SpmvPlan *, const SpmvCsr *to, SpmvExec *);
 
 /* ---- of a plan in double precision: products that read half the bytes ---- */

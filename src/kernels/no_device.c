@@ -78,7 +78,7 @@ SpmvStatus spmv_pinned_alloc(SpmvExec *exec, int64_t bytes, void **block)
 
 void spmv_pinned_free(void *block) {}
 
-void *spmv_shared_alloc(int64_t bytes) { return NULL; }
+void *spmv_shared_alloc(int64_t bytes, SpmvExec *exec) { return NULL; }
 void  spmv_shared_free(void *block) {}
 int   spmv_shared_holds(const void *p) { return 0; }
 void  spmv_shared_least(int64_t bytes) {}

@@ -211,6 +211,7 @@ PetscErrorCode PetscPackFinalizePackage(void)
   aijfmt_process.listed = aijfmt_process.copied = NULL;
   aijfmt_process.graph                          = NULL;
   aijfmt_process.set_ups                        = 0;
+  aijfmt_process.reads_shared                   = PETSC_FALSE;
   aijfmt_process.initialized                    = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -71,7 +71,7 @@ static SpmvStatus repeat(const SpmvPattern *graph, Repetition *r, int32_t *aggre
 {
   const SpmvAggregateSlots  *slots = slots_of(exec);
   const SpmvAggregateOptions once  = {.distance = 1, .repeats = 1, .order = SPMV_ORDER_NUMBER};
-  const SpmvTentative        t     = {graph->rows, *found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
+  const SpmvTentative        t     = {graph->rows, *found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL, 1};
   SpmvAggregates             next;
   SpmvPattern                coarse;
 

@@ -41,7 +41,7 @@ __device__ inline Key     with_state(Key key, int state)
 typedef struct {
   unsigned listed[3]; /* lengths of lists: phase p reads entry p mod 3, counts in the next one and clears the third */
   unsigned rounds;    /* done by spmv_aggregate_finish() */
-  int      left;      /* whether a vertex is undecided although the lists are empty */
+  int      left;      /* whether a vertex is undecided at the end */
   unsigned members;
   int32_t  roots;
 } Counts;
@@ -277,30 +277,23 @@ SpmvStatus count_members(int64_t n, const int32_t *aggregate, const int32_t *roo
 /* By number, a mesh in the plane takes about 2 sqrt(n) rounds, one in space fewer; in random order about 15 */
 int64_t rounds_max(int64_t n) { return (int64_t)std::sqrt(16. * (double)n + 4096); }
 
-/* Runs rounds until the lists are empty, or there are too many. The number of launches does not depend on that of the
-   rounds once the front is short. Surplus rounds find nothing to do. */
-SpmvStatus find_roots(const Graph &g, int64_t *rounds, SpmvExec *exec)
+/* Enqueues a round of all vertices, `batch` rounds of lists, and rounds of one block, in all at most `most`, until the lists
+   are empty. The number of launches does not depend on that of the rounds once the front is short. Surplus rounds find
+   nothing to do. */
+SpmvStatus find_roots(const Graph &g, int64_t batch, int64_t most, SpmvExec *exec)
 {
-  const int64_t most = rounds_max(g.n), blocks = spmv_blocks(g.n, ROWS_PER_BLOCK);
-  const int64_t some = blocks < BLOCKS_MAX ? blocks : (int64_t)BLOCKS_MAX, before = *rounds + 1;
-  int64_t       launched = 0, batch = g.n > FINISH_MAX ? ROUNDS_FIRST : 0;
-  Counts        counts;
+  const int64_t blocks = spmv_blocks(g.n, ROWS_PER_BLOCK), some = blocks < BLOCKS_MAX ? blocks : (int64_t)BLOCKS_MAX;
   int           phase = 1;
 
   SPMV_CUDA(exec, cudaMemsetAsync(g.mark, 0, (size_t)g.n * sizeof *g.mark, (cudaStream_t)exec->stream));
   SPMV_CUDA(exec, cudaMemsetAsync(g.counts, 0, sizeof *g.counts, (cudaStream_t)exec->stream));
   SPMV_LAUNCH(exec, spmv_aggregate_near, blocks, THREADS, 0, g, false);
   SPMV_LAUNCH(exec, spmv_aggregate_decide, blocks, THREADS, 0, g, phase - 1);
-  do {
-    for (int64_t i = 0; i < batch; i++, launched++, phase += 2) {
-      SPMV_LAUNCH(exec, spmv_aggregate_listed<false>, some, THREADS, 0, g, phase);
-      SPMV_LAUNCH(exec, spmv_aggregate_listed<true>, some, THREADS, 0, g, phase + 1);
-    }
-    SPMV_LAUNCH(exec, spmv_aggregate_finish, 1, FINISH_THREADS, 0, g, phase, most - before - launched);
-    SPMV_TRY(spmv_fetch(&counts, g.counts, sizeof counts, exec));
-    *rounds = before + launched + counts.rounds;
-    batch *= 2;
-  } while (counts.listed[phase % 3] > 0 && *rounds < most);
+  for (int64_t i = 0; i < batch; i++, phase += 2) {
+    SPMV_LAUNCH(exec, spmv_aggregate_listed<false>, some, THREADS, 0, g, phase);
+    SPMV_LAUNCH(exec, spmv_aggregate_listed<true>, some, THREADS, 0, g, phase + 1);
+  }
+  SPMV_LAUNCH(exec, spmv_aggregate_finish, 1, FINISH_THREADS, 0, g, phase, most - 1 - batch);
   return SPMV_SUCCESS;
 }
 
@@ -351,8 +344,8 @@ SpmvStatus aggregate_there(const SpmvPattern *graph, const SpmvAggregateOptions 
   return spmv_stream_wait(exec);
 }
 
-/* Makes aggregates of the roots. counts->left: vertices are undecided although no front is left, as it may be if the
-   pattern is not symmetric. number [n+1]: temporary */
+/* Makes aggregates of the roots. counts->left: vertices are undecided, because there was still a front, or because the
+   pattern is not symmetric; the aggregates are then worthless. number [n+1]: temporary */
 SpmvStatus number_roots(const Graph &g, int32_t *number, int32_t *aggregate, int32_t *root, SpmvArena *arena,
                         Counts *counts, SpmvExec *exec)
 {
@@ -370,8 +363,8 @@ SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions
 {
   const int64_t   n = graph->rows;
   SpmvScopedArena temporary(exec);
-  Graph           g = {};
-  Counts          counts;
+  Graph           g      = {};
+  Counts          counts = {};
   int64_t         rounds = 0;
 
   *found = {0, 0};
@@ -390,11 +383,13 @@ SpmvStatus aggregate_device(const SpmvPattern *graph, const SpmvAggregateOptions
   SPMV_TRY(temporary.array(n, "vertices to decide", &g.ready));
   SPMV_TRY(temporary.array(1, "counts of vertices", &g.counts));
   SPMV_LAUNCH(exec, spmv_aggregate_begin, spmv_blocks(n, THREADS), THREADS, 0, g);
-  do {
-    SPMV_TRY(find_roots(g, &rounds, exec));
-    if (rounds >= rounds_max(n)) return aggregate_there(graph, o, aggregate, root, found, exec);
+  counts.left = 1;
+  for (int64_t batch = n > FINISH_MAX ? ROUNDS_FIRST : 0; counts.left; batch *= 2) {
+    SPMV_TRY(find_roots(g, batch, rounds_max(n) - rounds, exec));
     SPMV_TRY(number_roots(g, g.front, aggregate, root, &temporary.arena, &counts, exec));
-  } while (counts.left);
+    rounds += 1 + batch + counts.rounds;
+    if (rounds >= rounds_max(n)) return aggregate_there(graph, o, aggregate, root, found, exec);
+  }
   *found = {counts.roots, counts.members};
   return SPMV_SUCCESS;
 }

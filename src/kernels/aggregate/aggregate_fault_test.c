@@ -80,7 +80,7 @@ static SpmvStatus live(Life *l)
     UNIT_CHECK(l->found.count == 0 && l->found.members == 0);
     return status;
   }
-  const SpmvTentative t  = {n, l->found, l->aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
+  const SpmvTentative t  = {n, l->found, l->aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL, 0};
   const SpmvPattern   p  = {n, l->found.count, l->found.members, SPMV_I32, s, l->p_row_ptr, l->p_col};
   const SpmvCsr       p0 = {p, SPMV_F64, s, l->p_values};
   l->t                   = t;
@@ -276,7 +276,7 @@ UNIT_TEST(aggregates_on_a_device_that_is_not_there)
 {
   const int32_t        row_ptr[] = {0};
   const SpmvPattern    g         = {0, 0, 0, SPMV_I32, SPMV_DEVICE, row_ptr, NULL};
-  const SpmvTentative  t         = {0, {0, 0}, NULL, 1, 1, SPMV_I32, SPMV_F64, NULL};
+  const SpmvTentative  t         = {0, {0, 0}, NULL, 1, 1, SPMV_I32, SPMV_F64, NULL, 0};
   const SpmvCsr        p0        = {g, SPMV_F64, SPMV_DEVICE, NULL};
   SpmvAggregateOptions o;
   SpmvAggregates       found;

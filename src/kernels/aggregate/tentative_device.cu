@@ -115,7 +115,7 @@ __global__ void spmv_tentative_smooth(double omega, const S *diagonal, SpmvPatte
 SpmvStatus list_members(const SpmvTentative &t, Members *m, SpmvScopedArena *temporary, SpmvExec *exec)
 {
   const int64_t n = t.vertices;
-  int32_t      *aggregate, *sorted, *vertex, members;
+  int32_t      *aggregate, *sorted, *vertex, members = (int32_t)t.found.members;
 
   temporary->arena.chunk_bytes = 28 * n + 4 * t.found.count + (1 << 16);
   SPMV_TRY(temporary->array(n, "aggregates", &aggregate));
@@ -126,7 +126,7 @@ SpmvStatus list_members(const SpmvTentative &t, Members *m, SpmvScopedArena *tem
   SPMV_TRY(temporary->array(t.found.count + 1, "first members of aggregates", &m->first));
   SPMV_LAUNCH(exec, spmv_tentative_list, spmv_blocks(n + 1, THREADS), THREADS, 0, t, aggregate, vertex, m->place);
   SPMV_TRY(spmv_sum_before(m->place, m->place, n + 1, &temporary->arena, exec));
-  SPMV_TRY(spmv_fetch(&members, m->place + n, sizeof members, exec));
+  if (!t.counted) SPMV_TRY(spmv_fetch(&members, m->place + n, sizeof members, exec));
   if (members != t.found.members) return spmv_tentative_mismatch(&t, exec);
   SPMV_TRY(spmv_sort_pairs(aggregate, sorted, vertex, m->member, n, t.found.count + 1, &temporary->arena, exec));
   return spmv_row_starts(sorted, n, t.found.count, m->first, exec);

@@ -148,7 +148,8 @@ static void for_tentative(int every, void (*check)(const SpmvTentative *, const 
                                   spaces[s].columns,
                                   (SpmvIndex)(s % 3 == 1),
                                   (SpmvScalar)((i + s) % 3 == 0),
-                                  near};
+                                  near,
+                                  s % 2};
       check(&t, &g);
       free(near);
       test_aggregates_free(&r);
@@ -218,7 +219,7 @@ UNIT_TEST(what_is_not_a_number_stays_in_its_aggregate)
   const double  near[]      = {1, NAN, 3, 4, NAN};
 
   for (int space = SPMV_HOST; space <= last_space(); space++) {
-    const SpmvTentative t = {5, {2, 4}, aggregate, 1, 1, SPMV_I32, SPMV_F64, near};
+    const SpmvTentative t = {5, {2, 4}, aggregate, 1, 1, SPMV_I32, SPMV_F64, near, 0};
     TestTentative       r = test_tentative(&t, (SpmvSpace)space, NULL);
     UNIT_EQUAL(SPMV_SUCCESS, r.status);
     UNIT_CHECK(isnan(r.coarse[0]) && isnan(r.values[0]) && isnan(r.values[1]));
@@ -411,7 +412,7 @@ static void coarsen(const TestGraph *g, SpmvSpace space, int distance)
   spmv_aggregate_options_init(&o);
   o.distance = distance;
   UNIT_EQUAL(SPMV_SUCCESS, spmv_aggregate(&pattern, &o, aggregate, NULL, &found, &exec));
-  const SpmvTentative t = {n, found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL};
+  const SpmvTentative t = {n, found, aggregate, 1, 1, SPMV_I32, SPMV_F64, NULL, 0};
   const SpmvCsr p0 = {{n, found.count, found.members, SPMV_I32, space, p_row_ptr, p_col}, SPMV_F64, space, p_values};
   UNIT_EQUAL(SPMV_SUCCESS, spmv_tentative(&t, p_row_ptr, p_col, p_values, coarse, &exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &pattern, &p0.pattern, SPMV_F64, &exec, &ap));

@@ -365,9 +365,8 @@ SpmvStatus spmv_cycle_dense_renew(SpmvCycle *cycle, SpmvExec *exec)
     for (int k = 0; k < MATRICES; k++)
       SPMV_TRY(spmv_extract_values(d->plan[l][k], (void *)d->csr[l][k].values, SPMV_DEVICE, exec));
   SPMV_TRY(scratch.take(blocks * d->scratch_bytes, "coarse levels of a cycle"));
-  SPMV_TRY(cycle->options.scalar_type == SPMV_F32 ? enqueue<float>(cycle, blocks, (char *)scratch.block, exec)
-                                                  : enqueue<double>(cycle, blocks, (char *)scratch.block, exec));
-  return spmv_stream_wait(exec); /* before the scratch memory is freed */
+  return cycle->options.scalar_type == SPMV_F32 ? enqueue<float>(cycle, blocks, (char *)scratch.block, exec)
+                                                : enqueue<double>(cycle, blocks, (char *)scratch.block, exec);
 }
 
 const void *spmv_cycle_dense_matrix(const SpmvCycle *cycle) { return cycle->dense->matrix; }

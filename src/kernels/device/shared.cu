@@ -23,23 +23,23 @@ bool is_concurrent(int device)
 }
 
 /* Moves a new block to the device before anybody touches it: otherwise each page would fault there */
-cudaError_t place(void *block, int64_t bytes, int device)
+cudaError_t place(void *block, int64_t bytes, int device, cudaStream_t stream)
 {
 #if CUDART_VERSION >= 13000
-  return cudaMemPrefetchAsync(block, (size_t)bytes, {cudaMemLocationTypeDevice, device}, 0, nullptr);
+  return cudaMemPrefetchAsync(block, (size_t)bytes, {cudaMemLocationTypeDevice, device}, 0, stream);
 #else
-  return cudaMemPrefetchAsync(block, (size_t)bytes, device, nullptr);
+  return cudaMemPrefetchAsync(block, (size_t)bytes, device, stream);
 #endif
 }
 } // namespace
 
-extern "C" void *spmv_shared_alloc(int64_t bytes)
+extern "C" void *spmv_shared_alloc(int64_t bytes, SpmvExec *exec)
 {
   const int device = bytes < least ? -1 : spmv_current_device();
   void     *block  = nullptr;
 
   if (!is_concurrent(device) || cudaMallocManaged(&block, (size_t)bytes, cudaMemAttachGlobal) != cudaSuccess ||
-      place(block, bytes, device) != cudaSuccess || cudaStreamSynchronize(nullptr) != cudaSuccess) {
+      place(block, bytes, device, (cudaStream_t)exec->stream) != cudaSuccess) {
     (void)cudaFree(block);
     (void)cudaGetLastError();
     return nullptr;

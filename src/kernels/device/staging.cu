@@ -199,16 +199,6 @@ void receive_pieces(void *transfer, int share, int)
   (void)cudaGetLastError(); /* of this thread */
 }
 
-/* CUDA calls pageable memory "unregistered"; before CUDA 11 it returned an error for it */
-bool is_pageable(const void *from)
-{
-  cudaPointerAttributes about;
-
-  if (cudaPointerGetAttributes(&about, from) == cudaSuccess) return about.type == cudaMemoryTypeUnregistered;
-  (void)cudaGetLastError();
-  return true;
-}
-
 /* Whether other threads can enqueue on a stream: not while it is captured, and not on cudaStreamPerThread, which is a
    different stream in each thread */
 bool is_open_to_threads(cudaStream_t stream)
@@ -242,6 +232,16 @@ bool run(Transfer *u, SpmvShare pieces, int threads)
 
 int64_t spmv_upload_piece_bytes = 64 << 20;
 
+/* CUDA calls pageable memory "unregistered"; before CUDA 11 it returned an error for it */
+extern "C" int spmv_is_pageable(const void *from)
+{
+  cudaPointerAttributes about;
+
+  if (cudaPointerGetAttributes(&about, from) == cudaSuccess) return about.type == cudaMemoryTypeUnregistered;
+  (void)cudaGetLastError();
+  return 1;
+}
+
 extern "C" int spmv_staging_threads(int64_t bytes)
 {
   const int64_t paying = bytes / (SPMV_STAGING_BUFFERS * PIECE);
@@ -255,7 +255,7 @@ static int copy(void *to, const void *from, const void *here, int64_t bytes, Spm
 {
   Transfer u = {(char *)to, (const char *)from, bytes, 0, (cudaStream_t)stream, {0}, {false}};
 
-  if (!is_open_to_threads(u.stream) || !is_pageable(here)) return 0;
+  if (!is_open_to_threads(u.stream) || !spmv_is_pageable(here)) return 0;
   if (run(&u, pieces, threads)) return 1;
   (void)cudaGetLastError();
   return 0;

@@ -31,6 +31,9 @@ int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, 
    arrived. */
 int spmv_staging_download(void *to, const void *from, int64_t bytes, int threads, void *stream);
 
+/* Whether host memory is neither page-locked nor shared with a device */
+int spmv_is_pageable(const void *);
+
 /* The smallest piece of values that spmv_fill_in_pieces() (upload.cuh) uploads; tests lower it */
 extern int64_t spmv_upload_piece_bytes;
 

@@ -244,7 +244,7 @@ UNIT_TEST(staging_leaves_shared_memory_alone)
   Bench         b;
 
   if (!bench_init(&b, bytes)) return;
-  shared = spmv_shared_alloc(bytes);
+  shared = spmv_shared_alloc(bytes, &b.exec);
   if (shared) {
     fill(b.source, bytes, 6);
     UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(b.there, SPMV_DEVICE, b.source, SPMV_HOST, bytes, &b.exec));

@@ -42,8 +42,15 @@ static inline SpmvStatus spmv_pattern_on_device(const SpmvPattern *p, SpmvArena 
 
 enum { SPMV_UPLOAD_PIECES = 16 /* at most: each piece of values takes a pass over the pattern */ };
 
-/* Calls fill(values on the device), which enqueues kernels that write to a plan. Host values are uploaded first; the
-   call then waits, because the upload must be read before it is freed. Later products see what fill wrote. */
+/* The caller may reuse host values when a call returns: those in page-locked memory are read until the stream is idle,
+   those in pageable memory only until their copy is enqueued */
+static inline SpmvStatus spmv_wait_for_upload(const void *from, SpmvExec *exec)
+{
+  return spmv_is_pageable(from) ? SPMV_SUCCESS : spmv_stream_wait(exec);
+}
+
+/* Calls fill(values on the device), which enqueues kernels that write to a plan. Host values are uploaded first. Later
+   products see what fill wrote. */
 template <typename Fill>
 static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *values, SpmvSpace space, SpmvExec *exec,
                                           const Fill &fill)
@@ -54,11 +61,10 @@ static inline SpmvStatus spmv_fill_values(const SpmvPlan *plan, const void *valu
   if (space == SPMV_HOST) {
     SPMV_TRY(uploaded.take(bytes, "uploaded values"));
     SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, values, SPMV_HOST, bytes, exec));
-    values = uploaded.block;
   }
-  SPMV_TRY(fill(values));
+  SPMV_TRY(fill(uploaded.block ? uploaded.block : values));
   SPMV_TRY(spmv_overlap_fence(exec));
-  return uploaded.block ? spmv_stream_wait(exec) : SPMV_SUCCESS;
+  return uploaded.block ? spmv_wait_for_upload(values, exec) : SPMV_SUCCESS;
 }
 
 /* Calls fill(values on the device, first, count), which writes only what depends on positions first .. first+count-1 of
@@ -82,5 +88,5 @@ static inline SpmvStatus spmv_fill_in_pieces(const SpmvPlan *plan, const void *v
     SPMV_TRY(spmv_copy(uploaded.block, SPMV_DEVICE, (const char *)values + first * S, SPMV_HOST, count * S, exec));
     SPMV_TRY(fill(uploaded.block, first, count));
   }
-  return spmv_stream_wait(exec);
+  return spmv_wait_for_upload(values, exec);
 }

@@ -220,8 +220,7 @@ extern "C" SpmvStatus spmv_csr_of_plan(const SpmvPlan *plan, const SpmvCsr *to, 
   SpmvScopedArena scratch(exec);
 
   SPMV_TRY(check_target(plan, to, exec));
-  SPMV_TRY(write_csr(plan, to, &scratch.arena, exec));
-  return spmv_stream_wait(exec); /* the scratch memory is freed */
+  return write_csr(plan, to, &scratch.arena, exec);
 }
 
 extern "C" SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before, const SpmvCsr *to,

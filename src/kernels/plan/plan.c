@@ -193,7 +193,6 @@ SpmvStatus spmv_build_transposed(SpmvPlan *plan, const SpmvCsr *csr, const SpmvO
   SpmvStatus status = spmv_build(csr, &analysis, exec, &t);
   spmv_analysis_clear(&analysis, exec);
   if (!status) status = spmv_alloc(exec, plan->space, t->memory.work_bytes, "work of A^T", &work);
-  if (!status) status = spmv_stream_wait(exec); /* the CSR may be freed now */
   if (status) {
     spmv_exec_free(exec, plan->space, work);
     spmv_destroy(&t);

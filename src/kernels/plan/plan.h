@@ -22,8 +22,8 @@ void spmv_arrays_report(const SpmvPlanArray *, int count, SpmvMemory *);
 SpmvStatus spmv_arrays_alloc(SpmvPlan *, const SpmvPlanArray *, int count, SpmvExec *);
 void       spmv_arrays_free(const SpmvPlan *, const SpmvPlanArray *, int count);
 
-/* Builds the plan of A^T from its CSR, in the format of A, and adds its bytes to the memory report of A. It waits, so
-   the caller may then free a CSR that the format does not borrow. */
+/* Builds the plan of A^T from its CSR, in the format of A, and adds its bytes to the memory report of A. The caller may
+   then free a CSR that the format does not borrow, one on the device in the order of the stream. */
 SpmvStatus spmv_build_transposed(SpmvPlan *, const SpmvCsr *transposed, const SpmvOptions *, SpmvExec *);
 /* Builds the plan of A^T from the list of nonzeros; transpose.cu */
 SpmvStatus spmv_transpose_listed(SpmvPlan *, const SpmvOptions *, SpmvExec *);

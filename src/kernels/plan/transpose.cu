@@ -77,8 +77,7 @@ SpmvStatus fill(const SpmvPlan *plan, void *row_ptr, void *col, Transpose *t, Sp
   scratch.arena.chunk_bytes = 0; /* after its first chunk the arena holds only CUB's scratch */
   SPMV_TRY(order == 4 ? transpose_list<int32_t>(plan, list, row_ptr, col, t->order, &scratch.arena, exec)
                       : transpose_list<int64_t>(plan, list, row_ptr, col, t->order, &scratch.arena, exec));
-  SPMV_TRY(order_values(plan, t->order, list.values, t->values, exec));
-  return spmv_stream_wait(exec); /* the scratch memory is freed */
+  return order_values(plan, t->order, list.values, t->values, exec);
 }
 
 SpmvStatus transpose(const SpmvPlan *plan, Transpose *t, SpmvExec *exec)
@@ -134,7 +133,6 @@ extern "C" SpmvStatus spmv_refresh_transposed(SpmvPlan *plan, SpmvExec *exec)
   SPMV_TRY(plan->slots->list_nonzeros(plan, &list, exec));
   SPMV_TRY(order_values(plan, plan->transpose.order, list.values, to, exec));
   SPMV_TRY(spmv_update_values(plan->transpose.plan, to, SPMV_DEVICE, exec));
-  SPMV_TRY(spmv_stream_wait(exec)); /* the scratch memory is freed */
   plan->transpose.is_old = 0;
   return SPMV_SUCCESS;
 }

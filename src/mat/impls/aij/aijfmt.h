@@ -229,7 +229,8 @@ typedef struct {
   Mat_AIJFmt    *copied;              /* the states of all matrices with a copy on the device */
   SpmvGraph    **graph;               /* receives a graph that is to stay on the device, or NULL */
   int            set_ups;             /* set-ups of PCGAMG in progress */
-  Mat            merging;             /* MatHeaderMerge() moves the contents of another matrix into it, or NULL */
+  PetscBool      reads_shared; /* in these the device reads shared arrays, and the host has not waited for that */
+  Mat            merging;      /* MatHeaderMerge() moves the contents of another matrix into it, or NULL */
 } AIJFmtProcess;
 
 PETSC_INTERN AIJFmtProcess aijfmt_process;
@@ -351,7 +352,7 @@ PETSC_INTERN PetscErrorCode AIJFmtArraysForPlan(Mat, Mat_AIJFmt *, const AIJFmtK
 PETSC_INTERN PetscBool      AIJFmtParentHasCsr(Mat, const Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtParentCsrSeen(Mat, Mat_AIJFmt *);
 PETSC_INTERN void           AIJFmtCopiesBegin(void);
-PETSC_INTERN void           AIJFmtCopiesEnd(void);
+PETSC_INTERN PetscErrorCode AIJFmtCopiesEnd(void);
 
 /* shared.c */
 PETSC_INTERN PetscErrorCode AIJFmtSharedMake(Mat, Mat_AIJFmt *, const SpmvPattern *, PetscBool with_values, SpmvExec *,

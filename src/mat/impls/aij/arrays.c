@@ -19,11 +19,20 @@
 /* Set-ups may be nested: a preconditioner may contain another */
 void AIJFmtCopiesBegin(void) { aijfmt_process.set_ups++; }
 
-void AIJFmtCopiesEnd(void)
+PetscErrorCode AIJFmtCopiesEnd(void)
 {
-  if (--aijfmt_process.set_ups > 0) return;
+  SpmvExec exec;
+
+  PetscFunctionBegin;
+  if (--aijfmt_process.set_ups > 0) PetscFunctionReturn(PETSC_SUCCESS);
   while (aijfmt_process.copied) AIJFmtCopyFree(aijfmt_process.copied);
   spmv_scratch_trim();
+  if (!aijfmt_process.reads_shared) PetscFunctionReturn(PETSC_SUCCESS);
+  aijfmt_process.reads_shared = PETSC_FALSE;
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  PetscCall(AIJFmtCudaStream(&exec));
+  AIJFmtCallSpmv(&exec, spmv_stream_wait(&exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscBool CopyServes(const Mat_AIJFmt *s, const AIJFmtKey *now, PetscBool pattern, PetscBool values)
@@ -357,7 +366,9 @@ PetscErrorCode AIJFmtArraysGet(Mat A, unsigned parts, AIJFmtAccess access, SpmvE
 PetscErrorCode AIJFmtArraysRestore(Mat A, SpmvExec *exec, AIJFmtArrays *a, SpmvStatus *status)
 {
   PetscFunctionBegin;
-  if (a->shared) AIJFmtCallSpmv(exec, spmv_stream_wait(exec)); /* the host may touch them from now on */
+  /* The host may write to them from now on. PCGAMG writes to no matrix that it has made a graph or a product of. */
+  if (a->shared && a->access == AIJFMT_READ && aijfmt_process.set_ups > 0) aijfmt_process.reads_shared = PETSC_TRUE;
+  else if (a->shared) AIJFmtCallSpmv(exec, spmv_stream_wait(exec));
   if (a->here) PetscCall(MatSeqAIJRestoreArrayRead(A, &a->here));
   if (a->parts && a->access != AIJFMT_READ) {
     if (a->of_parent)

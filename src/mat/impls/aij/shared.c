@@ -177,12 +177,12 @@ PetscErrorCode AIJFmtSharedTakeInodes(Mat A, PetscBool *lacked)
 }
 
 /* Gets memory for the columns, for the row pointers on the device, and for values unless there are 0 bytes of them. *out
-   is NULL if there is none. */
+   is NULL if there is none. The host may touch the columns when it has waited for the stream. */
 static PetscErrorCode SharedAlloc(const SpmvPattern *from, int64_t columns, int64_t values, SpmvExec *exec,
                                   Shared **out)
 {
   const int64_t row_bytes = (from->rows + 1) * (int64_t)sizeof(PetscInt);
-  Shared        shared    = {.exec = *exec, .block = spmv_shared_alloc(columns + values)};
+  Shared        shared    = {.exec = *exec, .block = spmv_shared_alloc(columns + values, exec)};
   SpmvStatus    status    = shared.block ? SPMV_SUCCESS : SPMV_ERR_MEMORY;
 
   PetscFunctionBegin;
@@ -191,7 +191,6 @@ static PetscErrorCode SharedAlloc(const SpmvPattern *from, int64_t columns, int6
   if (!status) status = spmv_copy(shared.there, SPMV_DEVICE, from->row_ptr, from->space, row_bytes, exec);
   if (!status)
     status = spmv_copy(shared.block, SPMV_DEVICE, from->col, from->space, from->nnz * (int64_t)sizeof(PetscInt), exec);
-  if (!status) status = spmv_stream_wait(exec);
   if (status) {
     spmv_exec_free(exec, SPMV_DEVICE, shared.there);
     spmv_shared_free(shared.block);

@@ -283,39 +283,79 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 
 /* ---- the diagonal ---- */
 
-/* Reads the diagonal on the device, from the parent's CSR, from a plan or from shared arrays; *done is false if the values
-   are in none of these.
-   The parent's own function is wrong for a CSR with mostly empty rows: its device copy stores only the nonempty rows,
-   and the function takes the k-th of them for row k. */
-static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
+/* Whether the plan of A is on the device and current; it may be made for vectors like d */
+static PetscErrorCode PlanIsThere(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *is)
 {
-  const unsigned     both = AIJFMT_PATTERN | AIJFMT_VALUES;
-  AIJFmtArrays       a    = {.stays = PETSC_FALSE};
-  SpmvStatus         status, got;
-  PetscInt           n;
-  const PetscScalar *shared;
+  PetscInt n;
 
   PetscFunctionBegin;
-  *done = PETSC_FALSE;
+  *is = PETSC_FALSE;
   PetscCall(VecGetLocalSize(d, &n));
   if (n != A->rmap->n || n == 0 || A->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSyncIfOnDevice(A, s, d));
   if (s->exec.space != SPMV_DEVICE || !s->cache.valid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtCudaStream(&s->exec));
-  PetscCall(AIJFmtVectorTry(&s->exec, &s->y, d, AIJFMT_WRITE, &status));
-  if (status) PetscFunctionReturn(PETSC_SUCCESS);
-  status  = SPMV_ERR_UNSUPPORTED;
+  *is = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads the diagonal on the device, from the parent's CSR, from a plan or from shared arrays; a refusal if the values are
+   in none of these.
+   The parent's own function is wrong for a CSR with mostly empty rows: its device copy stores only the nonempty rows,
+   and the function takes the k-th of them for row k. */
+static PetscErrorCode DiagonalRead(Mat A, Mat_AIJFmt *s, void *to, SpmvStatus *status)
+{
+  const unsigned     both = AIJFMT_PATTERN | AIJFMT_VALUES;
+  AIJFmtArrays       a    = {.stays = PETSC_FALSE};
+  SpmvStatus         got;
+  const PetscScalar *shared;
+
+  PetscFunctionBegin;
+  *status = SPMV_ERR_UNSUPPORTED;
   a.stays = AIJFmtIsOverCuda(s) && !AIJFmtBoundToCPU(A) && AIJFmtPlacesGet(A, s).device_csr;
   PetscCall(AIJFmtSharedValues(A, s, &shared));
   if (a.stays || (!s->cache.plan && shared)) {
     PetscCall(AIJFmtArraysGet(A, both, AIJFMT_READ, &s->exec, &a, &got));
-    status = got ? got : spmv_csr_diagonal(&a.csr, s->y.data, &s->exec);
+    *status = got ? got : spmv_csr_diagonal(&a.csr, to, &s->exec);
     PetscCall(AIJFmtArraysRestore(A, &s->exec, &a, NULL));
-  } else if (s->cache.plan) status = spmv_get_diagonal(s->cache.plan, s->y.data, &s->exec);
+  } else if (s->cache.plan) *status = spmv_get_diagonal(s->cache.plan, to, &s->exec);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *done)
+{
+  SpmvStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(PlanIsThere(A, s, d, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = PETSC_FALSE;
+  PetscCall(AIJFmtVectorTry(&s->exec, &s->y, d, AIJFMT_WRITE, &status));
+  if (status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DiagonalRead(A, s, s->y.data, &status));
   PetscCall(AIJFmtVectorGive(&s->exec, &s->y, &status));
   if (AIJFmtIsRefusal(status)) PetscFunctionReturn(PETSC_SUCCESS);
   AIJFmtCallSpmv(&s->exec, status);
   *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the diagonal of A to device memory, in the order of the stream: by work, a vector like those of A, only if its
+   numbers are on the host */
+PetscErrorCode AIJFmtDiagonalCopy(SpmvExec *exec, Mat A, Vec work, void *to, SpmvStatus *status)
+{
+  PetscBool   is = PETSC_FALSE;
+  Mat_AIJFmt *s;
+
+  PetscFunctionBegin;
+  *status = SPMV_ERR_UNSUPPORTED;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (s && !s->parallel && !A->factortype) PetscCall(PlanIsThere(A, s, work, &is));
+  if (is) PetscCall(DiagonalRead(A, s, to, status));
+  if (is && !AIJFmtIsRefusal(*status)) AIJFmtCallSpmv(&s->exec, *status);
+  if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDiagonal(A, work));
+  PetscCall(AIJFmtVectorCopy(exec, work, to, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -43,7 +43,6 @@ static SpmvStatus Make(const SpmvTentative *t, Tentative *p, SpmvExec *exec)
   status   = spmv_alloc(exec, exec->space, coarse, "near-null space of the next level", &p->coarse);
   if (!status)
     status = spmv_tentative(t, p->block, p->block + p->bytes[0], p->block + p->bytes[0] + p->bytes[1], p->coarse, exec);
-  if (!status) status = spmv_stream_wait(exec);
   return status;
 }
 
@@ -274,7 +273,8 @@ static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
                       .block_size  = (int)block_size,
                       .columns     = (int)columns,
                       .index_type  = AIJFMT_INDEX,
-                      .scalar_type = AIJFMT_SCALAR};
+                      .scalar_type = AIJFMT_SCALAR,
+                      .counted     = 1};
   PetscCall(MakeFromNear(pc, a, A, &t, &p, &status));
   if (status == SPMV_ERR_MEMORY && a->exec.space == SPMV_DEVICE) {
     status = GoToHost(a, &t, &p);

@@ -86,30 +86,28 @@ PetscErrorCode AggDevToMatrix(Mat P, const SpmvCsr *mine, const SpmvCsr *others,
 static PetscErrorCode SmoothBlocks(PC pc, PC_AggDevice *a, Mat A, Mat P, AggDevSmoothed *mine, AggDevSmoothed *others,
                                    SpmvExec *scratch, char reason[SPMV_MESSAGE_MAX])
 {
-  const MPI_Comm comm   = PetscObjectComm((PetscObject)A);
-  AIJFmtVector   staged = {.vec = NULL};
-  Mat            block  = A;
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)A);
+  Mat            block = A;
   PetscReal      largest;
   PetscMPIInt    size;
-  Vec            diagonal;
-  SpmvStatus     vector, status;
+  Vec            like;
+  void          *diagonal;
+  SpmvStatus     status;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
-  PetscCall(MatCreateVecs(A, &diagonal, NULL));
-  PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(AIJFmtVectorTry(scratch, &staged, diagonal, AIJFMT_READ, &vector));
-  PetscCall(AggDevLargestGet(pc, a, A, diagonal, vector ? NULL : staged.data, &largest));
-  status = vector;
-  if (!status) PetscCall(Steps(a, block, staged.data, 1.4 / (double)largest, mine, scratch, &status));
+  PetscCall(MatCreateVecs(A, &like, NULL));
+  status = spmv_alloc(scratch, SPMV_DEVICE, A->rmap->n * (int64_t)sizeof(PetscScalar), "diagonal", &diagonal);
+  if (!status) PetscCall(AIJFmtDiagonalCopy(scratch, A, like, diagonal, &status));
+  PetscCall(AggDevLargestGet(pc, a, A, like, status ? NULL : diagonal, &largest));
+  if (!status) PetscCall(Steps(a, block, diagonal, 1.4 / (double)largest, mine, scratch, &status));
   if (size > 1) {
     status = PetscPackAgreeStatus(comm, scratch, status);
-    if (!status) PetscCall(AggDevOthersSmooth(a, A, P, 1.4 / (double)largest, staged.data, others, scratch, &status));
+    if (!status) PetscCall(AggDevOthersSmooth(a, A, P, 1.4 / (double)largest, diagonal, others, scratch, &status));
   }
-  if (!vector) PetscCall(AIJFmtVectorGive(scratch, &staged, &status));
-  AIJFmtVectorFree(scratch, &staged);
-  PetscCall(VecDestroy(&diagonal));
+  spmv_scratch_free(scratch, SPMV_DEVICE, diagonal);
+  PetscCall(VecDestroy(&like));
   PetscCall(PetscPackRefuse(comm, scratch, &status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

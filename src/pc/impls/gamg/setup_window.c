@@ -65,7 +65,7 @@ static PetscErrorCode PCSetUp_AIJFmt(PC pc)
   if (is_gamg) AIJFmtCopiesBegin();
   error = ((PCStep *)row->operation)(pc);
   if (is_gamg) PetscCall(AIJFmtGamgForgetNear(pc));
-  if (is_gamg) AIJFmtCopiesEnd();
+  if (is_gamg) PetscCall(AIJFmtCopiesEnd());
   PetscCall(AIJFmtNameGuardEnd(pc->pmat, &guard));
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -128,12 +128,12 @@ static PetscErrorCode SendDiagonal(const MGDevPoint *p, const MGDevPoint *wanted
   if (jacobi) {
     PetscCall(PCSetUp(pc));
     PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
-    PetscCall(MatGetDiagonal(pc->pmat, result));
+    PetscCall(AIJFmtDiagonalCopy(exec, pc->pmat, result, p->values, sent));
   } else {
     PetscCall(VecSet(ones, 1));
     PetscCall(PCApply(pc, ones, result));
+    PetscCall(AIJFmtVectorCopy(exec, result, p->values, sent));
   }
-  PetscCall(AIJFmtVectorCopy(exec, result, p->values, sent));
   if (jacobi && !*sent)
     *sent = spmv_reciprocal(p->bytes / (int64_t)sizeof(PetscScalar), AIJFMT_SCALAR,
                             wanted->variant == 1 && !(known && spd), p->values, exec);
