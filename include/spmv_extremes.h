@@ -38,6 +38,11 @@ typedef struct {
   /* The iterations end early if the norm of M r has become so small, relative to the first one. Beyond 1e-12 the method
      has found all that it can, and goes on with rounding errors. */
   double tolerance;
+  /* Orthonormal vectors, of shape [null_vectors][rows] on the device, that A maps to 0: their components are removed from
+     each M r, and with null_rhs, which SPMV_EXTREMES_LANCZOS needs, from the right-hand side first. At most
+     SPMV_SUMS_MAX. */
+  int         null_vectors, null_rhs;
+  const void *null_space;
 } SpmvExtremesOptions;
 
 typedef struct {

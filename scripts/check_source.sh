@@ -100,7 +100,7 @@ check_folders() {
     core/) below='core/' ;;
     device/) below='core/|device/' ;;
     papers/) below="core/|device/|plan/|$folder|$(sed -n 's/^SPMV_FORMAT(\([a-z0-9]*\),.*/\1\//p' src/kernels/formats.def | paste -sd'|')" ;;
-    nccl/ | cg/ | gmres/ | cycle/) below="core/|device/|plan/|engine/|$folder" ;;
+    nccl/ | cg/ | gmres/ | cycle/ | extremes/) below="core/|device/|plan/|engine/|$folder" ;;
     */*/) below="core/|device/|plan/|${folder%%/*}/" ;;
     *) below="core/|device/|plan/|$folder" ;;
     esac

@@ -1,4 +1,5 @@
 /* extremes.c - estimates of extreme eigenvalues: the vectors, the iterations of an engine, and their small matrix. */
+#include "engine/project.h"
 #include "extremes.h"
 #include <math.h>
 #include <spmv_cg.h>
@@ -95,18 +96,58 @@ static SpmvStatus by_gmres(const SpmvExtremesOptions *o, void *b, const void *m,
   return status;
 }
 
+/* M A without the components along null vectors */
+typedef struct {
+  const SpmvExtremesOptions *o;
+  const void                *m;
+  SpmvProjection             null;
+} Projected;
+
+static SpmvStatus precondition(const Projected *p, void *x, SpmvExec *exec)
+{
+  SPMV_TRY(slots->precondition(p->o, p->m, x, exec));
+  return spmv_project(&p->null, x, exec);
+}
+
+static SpmvStatus multiply(void *projected, const void *from, void *to, SpmvExec *exec)
+{
+  const Projected *p = projected;
+
+  SPMV_TRY(p->o->product(p->o->product_ctx, from, to, exec));
+  return precondition(p, to, exec);
+}
+
+/* With null vectors GMRES runs for M A and the right-hand side M b, both projected. The residuals of conjugate gradients
+   have no component along null vectors once b has none, so such a component of M r changes neither their scalar products
+   nor the product of A with a direction. */
+static SpmvStatus run(const SpmvExtremesOptions *o, void *x, void *b, const void *m, double *work, SpmvExec *exec,
+                      SpmvExtremes *found)
+{
+  const Projected     p  = {o, m, {o->rows, o->null_vectors, o->null_space, o->scalar_type, o->processes, work}};
+  SpmvExtremesOptions of = *o;
+
+  if (o->null_rhs) SPMV_TRY(spmv_project(&p.null, b, exec));
+  if (o->kind == SPMV_EXTREMES_LANCZOS) return by_cg(o, x, b, m, exec, found);
+  if (o->null_vectors == 0) return by_gmres(o, b, m, exec, found);
+  SPMV_TRY(precondition(&p, b, exec));
+  of.preconditioner = SPMV_PC_IDENTITY;
+  of.product        = multiply;
+  of.product_ctx    = (void *)&p;
+  return by_gmres(&of, b, NULL, exec, found);
+}
+
 static SpmvStatus estimate(const SpmvExtremesOptions *o, SpmvExec *exec, SpmvExtremes *found)
 {
   const int     cg      = o->kind == SPMV_EXTREMES_LANCZOS;
   const int64_t vector  = o->rows * spmv_scalar_bytes(o->scalar_type);
-  const int64_t bytes[] = {vector, cg ? vector : 0, o->inverse ? vector : 0};
-  void         *b, *x, *m, *block;
-  void **const  array[] = {&b, &x, &m};
+  const int64_t work    = o->null_vectors * SPMV_PROJECT_WORK * (int64_t)sizeof(double);
+  const int64_t bytes[] = {vector, cg ? vector : 0, o->inverse ? vector : 0, work};
+  void         *b, *x, *m, *sums, *block;
+  void **const  array[] = {&b, &x, &m, &sums};
 
-  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, who, array, &block));
-  const void *used   = m ? m : o->m;
-  SpmvStatus  status = slots->begin(o, b, x, m, exec);
-  if (!status) status = cg ? by_cg(o, x, b, used, exec, found) : by_gmres(o, b, used, exec, found);
+  SPMV_TRY(spmv_alloc_arrays(exec, SPMV_DEVICE, 4, bytes, who, array, &block));
+  SpmvStatus status = slots->begin(o, b, x, m, exec);
+  if (!status) status = run(o, x, b, m ? m : o->m, sums, exec, found);
   spmv_exec_free(exec, SPMV_DEVICE, block);
   if (status) return status;
   if (found->steps < 1 || !isfinite(found->least) || !isfinite(found->largest) || !(found->largest > 0))
@@ -121,6 +162,11 @@ SpmvStatus spmv_extremes(const SpmvExtremesOptions *o, SpmvExec *exec, SpmvExtre
   if (o->steps < 1 || o->steps > SPMV_EXTREMES_STEPS || (o->inverse && o->preconditioner != SPMV_PC_DIAGONAL))
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: %d steps, not 1 to %d, or the inverse of what is no diagonal", who,
                      o->steps, SPMV_EXTREMES_STEPS);
+  if (o->null_vectors < 0 || o->null_vectors > SPMV_SUMS_MAX || (o->null_vectors > 0 && !o->null_space))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%s: %d null vectors, not 0 to %d, or they are missing", who,
+                     o->null_vectors, (int)SPMV_SUMS_MAX);
+  if (o->null_vectors > 0 && !o->null_rhs && o->kind == SPMV_EXTREMES_LANCZOS)
+    return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s by cg need a right-hand side without null vectors", who);
   if (exec->space != SPMV_DEVICE || !slots) return spmv_fail(exec, SPMV_ERR_UNSUPPORTED, "%s: only on the device", who);
   SpmvExec         inner  = spmv_scratch_exec(exec); /* no other stream uses the memory of the engines */
   const SpmvStatus status = estimate(o, &inner, found);

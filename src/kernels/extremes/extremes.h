@@ -11,10 +11,12 @@ SPMV_C_BEGIN
 void spmv_small_singular(int n, int ld, double *a, double *least, double *largest);
 int  spmv_small_real_parts(int n, int ld, const double *h, double *least, double *largest);
 
-/* The slot that the device fills: b = PETSc's noise, x = 0 unless it is NULL, and, if diagonal is not NULL, m = its
-   inverse */
+/* The slots that the device fills */
 typedef struct {
+  /* b = PETSc's noise, x = 0 unless it is NULL, and m = the inverse of the diagonal unless it is NULL */
   SpmvStatus (*begin)(const SpmvExtremesOptions *, void *b, void *x, void *m, SpmvExec *);
+  /* x = M x with the values m */
+  SpmvStatus (*precondition)(const SpmvExtremesOptions *, const void *m, void *x, SpmvExec *);
 } SpmvExtremesSlots;
 extern const SpmvExtremesSlots spmv_extremes_device_slots;
 

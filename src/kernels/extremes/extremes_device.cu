@@ -1,5 +1,5 @@
-/* extremes_device.cu - the vectors with which an estimate begins. */
-#include "device/launch.cuh"
+/* extremes_device.cu - the vectors with which an estimate begins, and M beside a projection. */
+#include "engine/point.cuh"
 #include "extremes.h"
 
 namespace
@@ -37,7 +37,31 @@ SpmvStatus begin(const SpmvExtremesOptions *o, void *b, void *x, void *m, SpmvEx
     return SPMV_SUCCESS;
   });
 }
+
+template <typename S>
+__global__ void __launch_bounds__(THREADS)
+    spmv_extremes_precondition(int64_t rows, int block, int rows_of_warp, const S *m, S *x)
+{
+  const int     lane = threadIdx.x % 32;
+  const int64_t warp = blockIdx.x * (int64_t)(THREADS / 32) + threadIdx.x / 32, row = warp * rows_of_warp + lane;
+  const bool    there = lane < rows_of_warp && row < rows;
+  const S       z     = spmv_point_of(m, block, row, there, there ? x[row] : S(0));
+
+  if (there) x[row] = z;
+}
+
+SpmvStatus precondition(const SpmvExtremesOptions *o, const void *m, void *x, SpmvExec *exec)
+{
+  const int block = spmv_point_block(o->preconditioner, o->block_size), rows_of_warp = spmv_point_rows_of(block);
+
+  return spmv_with_scalar(o->scalar_type, [&](auto s) -> SpmvStatus {
+    using S = decltype(s);
+    SPMV_LAUNCH(exec, spmv_extremes_precondition<S>, spmv_blocks(o->rows, rows_of_warp * (THREADS / 32)), THREADS, 0,
+                o->rows, block, rows_of_warp, (const S *)m, (S *)x);
+    return SPMV_SUCCESS;
+  });
+}
 } // namespace
 
 extern "C" const SpmvExtremesSlots spmv_extremes_device_slots;
-const SpmvExtremesSlots            spmv_extremes_device_slots = {begin};
+const SpmvExtremesSlots            spmv_extremes_device_slots = {begin, precondition};

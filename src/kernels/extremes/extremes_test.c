@@ -210,6 +210,41 @@ UNIT_TEST(extremes_of_one_row)
   cg_matrix_free(&a);
 }
 
+/* The positive eigenvalues of the Laplacian of a graph, which maps constants to 0: adding the square of its null vector
+   moves the eigenvalue 0 of D^-1/2 A D^-1/2 to 1, between the others */
+UNIT_TEST(extremes_beside_a_null_space)
+{
+  CgMatrix     a = cg_matrix(4);
+  const int    n = (int)a.pattern.rows;
+  double       constant[SPMV_EXTREMES_STEPS], least, largest, trace = 0, *d;
+  SpmvExtremes got;
+  Operator     o;
+
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int32_t k = ((int32_t *)a.pattern.row_ptr)[i]; k < ((int32_t *)a.pattern.row_ptr)[i + 1]; k++)
+      if (((int32_t *)a.pattern.col)[k] != i) sum -= a.values[k];
+    *cg_diagonal(&a, i) = sum;
+    trace += sum;
+    constant[i] = 1 / sqrt(n);
+  }
+  d = dense(&a, 1);
+  for (int i = 0; i < n * n; i++) d[i] += sqrt(*cg_diagonal(&a, i / n) * *cg_diagonal(&a, i % n)) / trace;
+  spmv_small_singular(n, n, d, &least, &largest);
+  free(d);
+  for (int c = 0; c < 4 && spmv_device_count(NULL); c++) { /* each kind with and without the projection of b */
+    operator_open(&o, &a, c < 2 ? SPMV_EXTREMES_REAL : SPMV_EXTREMES_LANCZOS, n - 1, SPMV_F64);
+    o.options.null_vectors = 1;
+    o.options.null_space   = cg_put(&o.e, constant, n);
+    o.options.null_rhs     = c % 2;
+    UNIT_EQUAL(c == 2 ? SPMV_ERR_UNSUPPORTED : SPMV_SUCCESS, spmv_extremes(&o.options, &o.e.plain, &got));
+    UNIT_CHECK(c == 2 || (close_to(least, got.least, 1e-9) && close_to(largest, got.largest, 1e-9)));
+    cg_release(&o.e, (void *)o.options.null_space);
+    operator_close(&o);
+  }
+  cg_matrix_free(&a);
+}
+
 /* ---- failures ---- */
 
 UNIT_TEST(extremes_without_a_device)

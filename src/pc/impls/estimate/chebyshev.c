@@ -79,7 +79,7 @@ static PetscErrorCode Estimate(KSP ksp, KSP estimator, Mat A, Mat P, char why[SP
   PetscFunctionBegin;
   PetscCall(Describe(ksp, estimator, P, &o, why));
   if (!why[0]) PetscCall(MGDevPointDescribe(ksp->pc, &wanted, why));
-  if (!why[0]) PetscCall(PetscPackEstimateWhyNot((PetscObject)ksp, A, o.steps, why));
+  if (!why[0]) PetscCall(PetscPackEstimateWhyNot((PetscObject)ksp, A, P, &o, why));
   if (ksp->nwork < 2) PetscCall(KSPSetWorkVecs(ksp, 3));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_exec_init(&exec, SPMV_DEVICE);

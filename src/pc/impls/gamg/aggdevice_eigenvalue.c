@@ -72,7 +72,7 @@ static PetscErrorCode EstimateThere(PC pc, PC_AggDevice *a, Mat A, Vec diagonal,
   o.kind  = !strcmp(type, KSPCG) || !strcmp(type, KSPCGDEVICE) ? SPMV_EXTREMES_LANCZOS : SPMV_EXTREMES_SINGULAR;
   if (o.kind == SPMV_EXTREMES_SINGULAR && strcmp(type, KSPGMRES) && strcmp(type, KSPGMRESDEVICE))
     PetscCall(PetscStrncpy(why, "the method is neither cg nor gmres", SPMV_MESSAGE_MAX));
-  else PetscCall(PetscPackEstimateWhyNot((PetscObject)pc, A, o.steps, why));
+  else PetscCall(PetscPackEstimateWhyNot((PetscObject)pc, A, A, &o, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (!there && A->rmap->n > 0) PetscCall(PetscStrncpy(why, "the diagonal is not on the device", SPMV_MESSAGE_MAX));
   PetscCall(PetscPackEstimate((PetscObject)pc, A, diagonal, &o, &a->exec, found, why));

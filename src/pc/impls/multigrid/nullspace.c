@@ -6,8 +6,6 @@
 */
 #include "hierarchy.h"
 
-static PetscInt NullSpaceCount_MGDevice(MatNullSpace space) { return space ? space->n + (space->has_cnst ? 1 : 0) : 0; }
-
 static PetscErrorCode OfMatrix(PC pc, MatNullSpace *space)
 {
   Mat A;
@@ -24,7 +22,7 @@ PetscErrorCode MGDevNullSpaceCount(PC pc, PetscInt *count)
 
   PetscFunctionBegin;
   PetscCall(OfMatrix(pc, &space));
-  *count = NullSpaceCount_MGDevice(space);
+  *count = MGDevNullVectorsCount(space);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,44 +30,16 @@ PetscErrorCode MGDevNullSpaceCount(PC pc, PetscInt *count)
 PetscErrorCode MGDevNullSpaceAccept(PC pc, KSP smoother, PetscBool finest, const char **why)
 {
   MatNullSpace whole, of[2];
-  PetscInt     count;
   Mat          mat[2];
 
   PetscFunctionBegin;
   PetscCall(OfMatrix(pc, &whole));
-  count = NullSpaceCount_MGDevice(whole);
   PetscCall(KSPGetOperators(smoother, &mat[0], &mat[1]));
   for (int i = 0; i < 2; i++) {
     PetscCall(MatGetNullSpace(mat[i], &of[i]));
     if (of[i] && (!finest || of[i] != whole)) *why = "the smoother has another null space than the solver";
   }
-  if (whole && whole->remove) *why = "the null space is a function of the user";
-  else if (count > SPMV_SUMS_MAX) *why = "the null space has more than 64 vectors";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies vector number j of the null space, in host memory, to the device; the constant vector comes last */
-static PetscErrorCode SendVector(MGDevHierarchy h, MatNullSpace space, PetscInt j, PetscInt rows, PetscInt all)
-{
-  const int64_t      bytes = (int64_t)rows * (int64_t)sizeof(PetscScalar);
-  void              *to    = (char *)h->null_space + j * bytes;
-  const PetscScalar *from;
-  PetscScalar       *constant;
-  SpmvStatus         sent;
-
-  PetscFunctionBegin;
-  if (j < space->n) {
-    PetscCall(VecGetArrayRead(space->vecs[j], &from));
-    sent = spmv_copy(to, SPMV_DEVICE, from, SPMV_HOST, bytes, h->exec);
-    PetscCall(VecRestoreArrayRead(space->vecs[j], &from));
-  } else {
-    PetscCall(PetscMalloc1(rows, &constant));
-    for (PetscInt i = 0; i < rows; i++) constant[i] = 1 / PetscSqrtReal((PetscReal)all);
-    sent = spmv_copy(to, SPMV_DEVICE, constant, SPMV_HOST, bytes, h->exec);
-    PetscCall(PetscFree(constant));
-  }
-  PetscCall(AIJFmtRefuse(h->exec, sent, h->reason));
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  MGDevNullVectorsWhyNot(whole, why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,20 +54,20 @@ void MGDevNullSpaceForget(MGDevHierarchy h)
 PetscErrorCode MGDevNullSpaceGet(MGDevHierarchy h, PC pc, SpmvCycleOptions *options)
 {
   MatNullSpace space;
-  PetscInt     count, rows, all;
+  PetscInt     count, rows;
   SpmvStatus   status;
 
   PetscFunctionBegin;
   PetscCall(OfMatrix(pc, &space));
-  count = NullSpaceCount_MGDevice(space);
+  count = MGDevNullVectorsCount(space);
   if (!space || h->null_space_id != ((PetscObject)space)->id) MGDevNullSpaceForget(h);
   if (space && !h->null_space_id && count > 0) {
     PetscCall(MatGetLocalSize(pc->mat, &rows, NULL));
-    PetscCall(MatGetSize(pc->mat, &all, NULL));
     status = spmv_alloc(h->exec, SPMV_DEVICE, (int64_t)count * rows * (int64_t)sizeof(PetscScalar), "null space",
                         &h->null_space);
     MGDevTry(h, status);
-    for (PetscInt j = 0; j < count; j++) PetscCall(SendVector(h, space, j, rows, all));
+    PetscCall(MGDevNullVectorsCopy(space, pc->mat, h->null_space, h->exec, &status));
+    MGDevTry(h, status);
     h->null_space_id = ((PetscObject)space)->id;
   }
   options->null_space   = h->null_space;
@@ -111,7 +81,7 @@ PetscErrorCode MGDevNullSpaceHolds(MGDevHierarchy h, PC pc, PetscBool *holds)
 
   PetscFunctionBegin;
   PetscCall(OfMatrix(pc, &space));
-  if (h->null_space_id != (NullSpaceCount_MGDevice(space) > 0 ? ((PetscObject)space)->id : 0)) *holds = PETSC_FALSE;
+  if (h->null_space_id != (MGDevNullVectorsCount(space) > 0 ? ((PetscObject)space)->id : 0)) *holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,3 +32,8 @@ PETSC_INTERN PetscErrorCode MGDevPointDescribe(PC, MGDevPoint *, char why[SPMV_M
 PETSC_INTERN PetscErrorCode MGDevPointGet(MGDevPoint *, const MGDevPoint *wanted, PC, Vec unit, Vec result, SpmvExec *,
                                           PetscBool *renewed, char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN void           MGDevPointFree(MGDevPoint *, SpmvExec *);
+
+/* null_vectors.c */
+PETSC_INTERN PetscInt       MGDevNullVectorsCount(MatNullSpace);
+PETSC_INTERN void           MGDevNullVectorsWhyNot(MatNullSpace, const char **why);
+PETSC_INTERN PetscErrorCode MGDevNullVectorsCopy(MatNullSpace, Mat A, void *to, SpmvExec *, SpmvStatus *);
