@@ -11,6 +11,7 @@ static struct {
   PetscInt64 applies[2 * APPLIES]; /* of each kind, first those by PETSc, then those on the GPU */
   PetscInt64 set_up[2 * SET_UPS];  /* of each kind, first those by PETSc, then those on the GPU */
   int64_t    largest[PLACES];      /* nonzeros of the matrix that gave why[place] */
+  PetscInt64 shared;               /* most nonzeros on this GPU of a system on several */
   char       why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
   char       why_apply[APPLIES][SPMV_MESSAGE_MAX];
 } totals;
@@ -35,6 +36,8 @@ void PetscPackCountSolve(PetscInt iterations, const char why_host[])
     totals.iterations_gpu += iterations;
   }
 }
+
+void PetscPackCountShared(PetscInt64 nonzeros) { totals.shared = PetscMax(totals.shared, nonzeros); }
 
 void PetscPackCountApply(PetscPackApply kind, const char why_petsc[])
 {
@@ -105,6 +108,26 @@ static PetscErrorCode FormatSetUp(char line[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The part about several GPUs, if one would do */
+static PetscErrorCode AppendShared(char line[], size_t size)
+{
+  const PetscInt64 paying = 8000000; /* nonzeros a GPU: measured on two H200, docs/several-gpus.md */
+  PetscInt64       all;
+  PetscMPIInt      processes;
+  size_t           length;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
+  PetscCallMPI(MPI_Allreduce(&totals.shared, &all, 1, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
+  if (all == 0 || all >= paying * processes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrlen(line, &length));
+  PetscCall(PetscSNPrintf(line + length, size - length,
+                          "; one GPU may be faster: the largest system on %d processes has %lld nonzeros, and a GPU "
+                          "pays from %lld on",
+                          (int)processes, (long long)all, (long long)paying));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void PetscPackCountedWork(PetscInt64 *gpu, PetscInt64 *elsewhere)
 {
   PetscInt64 applies[2] = {0, 0}; /* by PETSc, on the GPU */
@@ -119,7 +142,7 @@ void PetscPackCountedWork(PetscInt64 *gpu, PetscInt64 *elsewhere)
 PetscErrorCode PetscPackTotalsPrint(const char head[])
 {
   char no_gpu[SPMV_MESSAGE_MAX] = "", solve[SPMV_MESSAGE_MAX], host[SPMV_MESSAGE_MAX], parent[SPMV_MESSAGE_MAX],
-       rest[2 * SPMV_MESSAGE_MAX];
+       rest[3 * SPMV_MESSAGE_MAX];
   PetscInt64 sum[PLACES], solves[3] = {totals.solves_gpu, totals.solves_host, totals.iterations_gpu}, most[3];
   PetscBool  same;
 
@@ -131,6 +154,7 @@ PetscErrorCode PetscPackTotalsPrint(const char head[])
   PetscCall(PetscStrcmp(solve, host, &same));
   if (same) host[0] = 0;
   PetscCall(FormatSetUp(rest, sizeof rest));
+  PetscCall(AppendShared(rest, sizeof rest));
   PetscCallMPI(MPI_Allreduce(totals.products, sum, PLACES, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(solves, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,

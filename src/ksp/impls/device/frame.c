@@ -172,6 +172,21 @@ static PetscErrorCode SolveByParent(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Counts a solve on the device */
+static PetscErrorCode Count_KSPDevice(KSP ksp, KSPDevice *s)
+{
+  MatInfo info;
+  Mat     A;
+
+  PetscFunctionBegin;
+  s->solves_device++;
+  if (!s->several) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscPackCountShared((PetscInt64)info.nz_used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPSolve_Device(KSP ksp)
 {
   KSPDevice *s;
@@ -186,7 +201,7 @@ PetscErrorCode KSPSolve_Device(KSP ksp)
     PetscCall(s->single ? IterateSingle(ksp, s) : SolveIterate_KSPDevice(ksp, s));
   }
   if (s->reason[0]) PetscCall(SolveByParent(ksp, s));
-  else s->solves_device++;
+  else PetscCall(Count_KSPDevice(ksp, s));
   PetscPackCountSolve(ksp->its, s->reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
