@@ -160,8 +160,9 @@ static PetscErrorCode KSPCreate_Chebyshev_Estimate(KSP ksp)
   Level: advanced
 
   Note:
-  With a matrix of petscpack on the device, one process, `PCNONE`, `PCJACOBI` or `PCPBJACOBI`, and no option with
-  `esteig_` in its name but `ksp_type` `cg` or `gmres` and `ksp_max_it`, the device does the iterations of PETSc's solver.
+  With a matrix of petscpack on the device, on one process or several, `PCNONE`, `PCJACOBI` or `PCPBJACOBI`, and no option
+  with `esteig_` in its name but `ksp_type` `cg` or `gmres` and `ksp_max_it`, the device does the iterations of PETSc's
+  solver.
 
 .seealso: `KSPCHEBYSHEV`, `KSPChebyshevEstEigSet()`, `PCGAMGAggDeviceGetInfo()`
 @*/
