@@ -463,9 +463,6 @@ SPMV_API void spmv_shared_least(int64_t bytes);
    while the stream is being captured, or if memory cannot be pinned, the CUDA runtime copies. */
 SPMV_API SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
                               SpmvExec *);
-/* Copies arrays of the host, of `bytes` each, to one block on the device, one after the other, as by spmv_copy(): all of
-   them share the threads */
-SPMV_API SpmvStatus spmv_upload_arrays(void *to, const void *const from[], int count, int64_t bytes, SpmvExec *);
 /* Frees these buffers once the device has read them, and the 4 KiB through which a conversion gets sizes from the
    device. They come from the CUDA runtime, not from hooks, belong to the process, and take 2 MiB for each thread of a
    copy, so at most 16 MiB, until this call or the end of the process; a later copy makes them again. Call it before

@@ -83,10 +83,6 @@ void  spmv_shared_free(void *block) {}
 int   spmv_shared_holds(const void *p) { return 0; }
 void  spmv_shared_least(int64_t bytes) {}
 
-SpmvStatus spmv_upload_arrays(void *to, const void *const from[], int count, int64_t bytes, SpmvExec *exec)
-{
-  return no_device(exec);
-}
 SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,
                      SpmvExec *exec)
 {

@@ -115,16 +115,6 @@ extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, 
   return SPMV_SUCCESS;
 }
 
-extern "C" SpmvStatus spmv_upload_arrays(void *to, const void *const from[], int count, int64_t bytes, SpmvExec *exec)
-{
-  const int threads = spmv_staging_threads(count * bytes);
-
-  if (threads > 1 && spmv_staging_upload_blocks(to, from, count, bytes, threads, exec->stream)) return SPMV_SUCCESS;
-  for (int i = 0; i < count; i++)
-    SPMV_TRY(spmv_copy((char *)to + i * bytes, SPMV_DEVICE, from[i], SPMV_HOST, bytes, exec));
-  return SPMV_SUCCESS;
-}
-
 extern "C" SpmvStatus spmv_stream_wait(SpmvExec *exec)
 {
   /* without a device nothing is enqueued, and host plans must work all the same */

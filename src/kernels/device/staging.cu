@@ -97,28 +97,16 @@ int make_double_buffers(int wanted, int device)
 
 /* ---- a copy ---- */
 
-/* An upload from blocks of equal size to one block, or a download of one block */
+/* An upload or a download */
 struct Transfer {
   char                *to;
-  const void *const   *from; /* [bytes / block_bytes] */
-  int64_t              bytes, block_bytes;
+  const char          *from;
+  int64_t              bytes;
   int                  device;
   cudaStream_t         stream;
   std::atomic<int64_t> next; /* first byte of the next piece that no thread has taken */
   std::atomic<bool>    failed;
 };
-
-void gather(const Transfer *u, int64_t begin, int64_t bytes, char *buffer)
-{
-  while (bytes > 0) {
-    const int64_t at = begin % u->block_bytes, count = std::min(bytes, u->block_bytes - at);
-
-    memcpy(buffer, (const char *)u->from[begin / u->block_bytes] + at, (size_t)count);
-    buffer += count;
-    begin += count;
-    bytes -= count;
-  }
-}
 
 cudaError_t send_piece(const Transfer *u, int64_t begin, char *buffer, cudaEvent_t read)
 {
@@ -127,7 +115,7 @@ cudaError_t send_piece(const Transfer *u, int64_t begin, char *buffer, cudaEvent
       cudaEventSynchronize(read); /* the device has read the buffer's last piece, perhaps of an earlier upload */
 
   if (error) return error;
-  gather(u, begin, (int64_t)bytes, buffer);
+  memcpy(buffer, u->from + begin, bytes);
   error = cudaMemcpyAsync(u->to + begin, buffer, bytes, cudaMemcpyHostToDevice, u->stream);
   return error ? error : cudaEventRecord(read, u->stream);
 }
@@ -186,8 +174,8 @@ bool request_piece(Received *r, int turn, cudaError_t *error)
   const int64_t   begin = r->u->next.fetch_add(PIECE);
 
   if (begin >= u->bytes) return false;
-  *error = cudaMemcpyAsync(r->l->buffers + turn * PIECE, (const char *)*u->from + begin,
-                           (size_t)std::min(PIECE, u->bytes - begin), cudaMemcpyDeviceToHost, u->stream);
+  *error = cudaMemcpyAsync(r->l->buffers + turn * PIECE, u->from + begin, (size_t)std::min(PIECE, u->bytes - begin),
+                           cudaMemcpyDeviceToHost, u->stream);
   if (!*error) *error = cudaEventRecord(r->l->read[turn], u->stream);
   if (!*error) r->begin[turn] = begin;
   return true;
@@ -262,36 +250,25 @@ extern "C" int spmv_staging_threads(int64_t bytes)
   return (int)std::min<int64_t>({paying, SPMV_STAGING_THREADS, spmv_threads_available()});
 }
 
-/* here: the blocks on the host */
-static int copy(void *to, const void *const from[], const void *const here[], int blocks, int64_t bytes,
-                SpmvShare pieces, int threads, void *stream)
+static int copy(void *to, const void *from, const void *here, int64_t bytes, SpmvShare pieces, int threads,
+                void *stream)
 {
-  Transfer u = {(char *)to, from, blocks * bytes, bytes, 0, (cudaStream_t)stream, {0}, {false}};
+  Transfer u = {(char *)to, (const char *)from, bytes, 0, (cudaStream_t)stream, {0}, {false}};
 
-  if (!is_open_to_threads(u.stream)) return 0;
-  for (int i = 0; i < blocks; i++)
-    if (!spmv_is_pageable(here[i])) return 0;
+  if (!is_open_to_threads(u.stream) || !spmv_is_pageable(here)) return 0;
   if (run(&u, pieces, threads)) return 1;
   (void)cudaGetLastError();
   return 0;
 }
 
-extern "C" int spmv_staging_upload_blocks(void *to, const void *const from[], int blocks, int64_t bytes, int threads,
-                                          void *stream)
-{
-  return copy(to, from, from, blocks, bytes, send_pieces, threads, stream);
-}
-
 extern "C" int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream)
 {
-  return spmv_staging_upload_blocks(to, &from, 1, bytes, threads, stream);
+  return copy(to, from, from, bytes, send_pieces, threads, stream);
 }
 
 extern "C" int spmv_staging_download(void *to, const void *from, int64_t bytes, int threads, void *stream)
 {
-  const void *here = to;
-
-  return copy(to, &from, &here, 1, bytes, receive_pieces, threads, stream);
+  return copy(to, from, to, bytes, receive_pieces, threads, stream);
 }
 
 extern "C" int64_t spmv_staging_bytes(void)

@@ -26,9 +26,6 @@ int spmv_staging_threads(int64_t bytes);
    caller has to copy it: the block is pinned, the stream is being captured or is cudaStreamPerThread, or no pinned
    memory or event was available. No CUDA error is left behind. */
 int spmv_staging_upload(void *to, const void *from, int64_t bytes, int threads, void *stream);
-/* The same for blocks of `bytes` each, to one after the other */
-int spmv_staging_upload_blocks(void *to, const void *const from[], int blocks, int64_t bytes, int threads,
-                               void *stream);
 
 /* A download to pageable memory, in order with the earlier work of the stream. When it returns 1, all bytes have
    arrived. */

@@ -235,32 +235,6 @@ UNIT_TEST(staging_is_for_large_pageable_blocks)
   bench_clear(&b);
 }
 
-/* Blocks of odd sizes, so that pieces lie in two or more of them */
-UNIT_TEST(staging_uploads_blocks_together)
-{
-  static const int64_t size[] = {PIECE / 2 - 3, 2 * PIECE + 777};
-  const void          *from[6];
-  Bench                b;
-
-  for (int s = 0; s < 2; s++) {
-    if (!bench_init(&b, 6 * size[s])) return;
-    fill(b.source, b.most, 9);
-    clear_there(&b);
-    spmv_staging_release();
-    unsigned char *reversed = malloc((size_t)b.most);
-    for (int i = 0; i < 6; i++) from[i] = memcpy(reversed + (5 - i) * size[s], b.source + i * size[s], (size_t)size[s]);
-    UNIT_EQUAL(1, spmv_staging_upload_blocks(b.there + GUARD, from, 6, size[s], 3, b.exec.stream));
-    UNIT_CHECK(arrived(&b, b.most, 9));
-    clear_there(&b);
-    spmv_staging_release();
-    UNIT_EQUAL(SPMV_SUCCESS, spmv_upload_arrays(b.there + GUARD, from, 6, size[s], &b.exec));
-    UNIT_EQUAL(b.most >= THRESHOLD && spmv_threads_available() > 1, spmv_staging_bytes() > 0);
-    UNIT_CHECK(arrived(&b, b.most, 9));
-    free(reversed);
-    bench_clear(&b);
-  }
-}
-
 /* Shared memory lies on the device already, also where a caller names it as memory of the host: threads of the host would
    bring all pages to themselves */
 UNIT_TEST(staging_leaves_shared_memory_alone)

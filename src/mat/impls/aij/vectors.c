@@ -176,38 +176,20 @@ PetscErrorCode AIJFmtVectorRestore(SpmvExec *exec, AIJFmtVector *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the entries of equally long vectors from where they are to device memory, one vector after the other, in the order
-   of the stream. Vectors on the host are uploaded together, so that the threads of an upload start once. */
-PetscErrorCode AIJFmtVectorsCopy(SpmvExec *exec, PetscInt count, const Vec vecs[], void *to, SpmvStatus *status)
-{
-  const PetscScalar **array;
-  PetscMemType       *memtype;
-  PetscInt            n = 0, on_host = 0;
-  int64_t             bytes;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(count, &array, count, &memtype));
-  for (PetscInt i = 0; i < count; i++) {
-    PetscCall(VecGetLocalSize(vecs[i], &n));
-    PetscCall(VecGetArrayReadAndMemType(vecs[i], &array[i], &memtype[i]));
-    if (PetscMemTypeHost(memtype[i])) on_host++;
-  }
-  bytes   = n * (int64_t)sizeof(PetscScalar);
-  *status = SPMV_SUCCESS;
-  if (on_host == count) *status = spmv_upload_arrays(to, (const void *const *)array, (int)count, bytes, exec);
-  for (PetscInt i = 0; i < count && on_host < count && !*status; i++)
-    *status = spmv_copy((char *)to + i * bytes, SPMV_DEVICE, array[i],
-                        PetscMemTypeHost(memtype[i]) ? SPMV_HOST : SPMV_DEVICE, bytes, exec);
-  for (PetscInt i = 0; i < count; i++) PetscCall(VecRestoreArrayReadAndMemType(vecs[i], &array[i]));
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)(on_host * bytes)));
-  PetscCall(PetscFree2(array, memtype));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* Copies the entries of vec from where they are to device memory, in the order of the stream */
 PetscErrorCode AIJFmtVectorCopy(SpmvExec *exec, Vec vec, void *to, SpmvStatus *status)
 {
+  const PetscScalar *array;
+  PetscMemType       memtype;
+  PetscInt           n;
+
   PetscFunctionBegin;
-  PetscCall(AIJFmtVectorsCopy(exec, 1, &vec, to, status));
+  PetscCall(VecGetLocalSize(vec, &n));
+  PetscCall(VecGetArrayReadAndMemType(vec, &array, &memtype));
+  *status = spmv_copy(to, SPMV_DEVICE, array, PetscMemTypeHost(memtype) ? SPMV_HOST : SPMV_DEVICE,
+                      n * (int64_t)sizeof *array, exec);
+  PetscCall(VecRestoreArrayReadAndMemType(vec, &array));
+  if (PetscMemTypeHost(memtype)) PetscCall(PetscLogCpuToGpu((PetscLogDouble)n * sizeof *array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

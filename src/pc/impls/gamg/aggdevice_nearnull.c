@@ -122,12 +122,12 @@ static PetscErrorCode CopyVectors(PC_AggDevice *a, Mat A, MatNullSpace space, ch
     PetscCall(VecDestroy(&ones));
     to += bytes;
   }
-  for (PetscInt i = 0; i < count; i++) {
+  for (PetscInt i = 0; i < count && !*status; i++) {
     PetscCall(VecGetLocalSize(vecs[i], &rows));
     PetscCheck(rows == A->rmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "a near-null vector of %" PetscInt_FMT " rows",
                rows);
+    PetscCall(AIJFmtVectorCopy(&a->exec, vecs[i], to + i * bytes, status));
   }
-  if (!*status) PetscCall(AIJFmtVectorsCopy(&a->exec, count, vecs, to, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

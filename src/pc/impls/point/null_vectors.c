@@ -16,14 +16,17 @@ void MGDevNullVectorsWhyNot(MatNullSpace space, const char **why)
 PetscErrorCode MGDevNullVectorsCopy(MatNullSpace space, Mat A, void *to, SpmvExec *exec, SpmvStatus *status)
 {
   const int64_t bytes = A->rmap->n * (int64_t)sizeof(PetscScalar);
+  char         *next  = (char *)to;
   PetscScalar  *constant;
 
   PetscFunctionBegin;
-  PetscCall(AIJFmtVectorsCopy(exec, space->n, space->vecs, to, status));
+  *status = SPMV_SUCCESS;
+  for (PetscInt j = 0; j < space->n && !*status; j++, next += bytes)
+    PetscCall(AIJFmtVectorCopy(exec, space->vecs[j], next, status));
   if (*status || !space->has_cnst) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(A->rmap->n, &constant));
   for (PetscInt i = 0; i < A->rmap->n; i++) constant[i] = 1 / PetscSqrtReal((PetscReal)A->rmap->N);
-  *status = spmv_copy((char *)to + space->n * bytes, SPMV_DEVICE, constant, SPMV_HOST, bytes, exec);
+  *status = spmv_copy(next, SPMV_DEVICE, constant, SPMV_HOST, bytes, exec);
   PetscCall(PetscFree(constant));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
