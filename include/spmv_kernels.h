@@ -445,8 +445,8 @@ SPMV_API void       spmv_pinned_free(void *block);
 
 /* Memory that the host and the current device read and write at one address. The driver moves its pages to whichever
    touches them; the device's work must be done before the host does, and they begin on the device, in the order of
-   exec->stream. spmv_copy() may call its space either. NULL if the device has no such memory or too little of it, or if the block would be so small that
-   a copy costs less. Freeing waits for all work of the device. */
+   exec->stream. spmv_copy() may call its space either. NULL if the device has no such memory or too little of it, or if
+   the block would be so small that a copy costs less. Freeing waits for all work of the device. */
 SPMV_API void *spmv_shared_alloc(int64_t bytes, SpmvExec *);
 SPMV_API void  spmv_shared_free(void *block);
 /* Whether such a block contains p */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <spmv_factor.h>
+#include "core/csr.h"
 #include "device/object.h"
 
 SPMV_C_BEGIN
@@ -69,6 +70,24 @@ SPMV_BOTH SpmvRange spmv_block_of(const SpmvDivision *d, int32_t row)
 
   const SpmvRange range = {first * d->unit, (first + size) * d->unit};
   return range;
+}
+
+/* The nonzeros of a CSR that are in a row and its block. Columns ascend. */
+SPMV_BOTH SpmvRange spmv_kept_of(const SpmvDivision *d, const int32_t *row_ptr, const int32_t *col, int32_t row)
+{
+  SpmvRange kept = {row_ptr[row], row_ptr[row + 1]};
+
+  if (d->blocks > 1) {
+    const SpmvRange block = spmv_block_of(d, row);
+    const int32_t   end   = kept.end;
+    int32_t         high  = end;
+
+    SPMV_BISECT(kept.first, high, middle, col[middle] < block.first);
+    high     = end;
+    kept.end = kept.first;
+    SPMV_BISECT(kept.end, high, middle, col[middle] < block.end);
+  }
+  return kept;
 }
 
 /* The factor by rows, in which the factorization works. ILU: both triangles; ICC: W = D U; SOR: the matrix. */

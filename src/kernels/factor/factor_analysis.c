@@ -1,6 +1,5 @@
 /* factor_analysis.c - from the pattern of a matrix to the rows of the factor and its triangles, on the host, where the
    order is that of the rows. Levels are only reported. factor_device_analysis.cu does the same on the device. */
-#include "core/csr.h"
 #include "factor.h"
 #include <string.h>
 
@@ -23,19 +22,6 @@ static int32_t diagonal_of(const int32_t *row_ptr, const int32_t *col, int32_t r
   return low < row_ptr[row + 1] && col[low] == row ? low : -1;
 }
 
-/* The nonzeros of A in a row and its block */
-static SpmvRange kept_of(const SpmvPattern *p, const SpmvDivision *d, int32_t row)
-{
-  const int32_t  *row_ptr = p->row_ptr, *col = p->col;
-  const SpmvRange block = spmv_block_of(d, row);
-  int32_t         first = row_ptr[row], end = row_ptr[row + 1], high = end;
-
-  SPMV_BISECT(first, high, middle, col[middle] < block.first);
-  high = end, end = first;
-  SPMV_BISECT(end, high, middle, col[middle] < block.end);
-  return (SpmvRange){first, end};
-}
-
 SpmvStatus spmv_factor_check(const SpmvPattern *p, const SpmvDivision *d, SpmvFactorSize *size, SpmvExec *exec)
 {
   *size = (SpmvFactorSize){0, 0};
@@ -49,7 +35,7 @@ SpmvStatus spmv_factor_check(const SpmvPattern *p, const SpmvDivision *d, SpmvFa
     const int32_t at = diagonal_of(p->row_ptr, p->col, i);
     if (at < 0)
       return spmv_fail(exec, SPMV_ERR_MATRIX, "row %d has no diagonal entry: store it, even if it is zero", i);
-    const SpmvRange kept = kept_of(p, d, i);
+    const SpmvRange kept = spmv_kept_of(d, p->row_ptr, p->col, i);
     size->kept += kept.end - kept.first;
     size->upper += kept.end - at - 1;
   }
@@ -134,7 +120,7 @@ static void put_factor(const SpmvFactorization *f, const SpmvPattern *p)
 
   for (int32_t i = 0; i < f->rows; i++) {
     const int32_t   diagonal = diagonal_of(p->row_ptr, col, i);
-    const SpmvRange kept     = kept_of(p, &f->division, i);
+    const SpmvRange kept     = spmv_kept_of(&f->division, p->row_ptr, col, i);
     const int32_t   first    = is_icc ? diagonal : kept.first;
 
     to->row_ptr[i]  = n;

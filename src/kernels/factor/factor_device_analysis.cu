@@ -33,20 +33,8 @@ struct Work {
 
 /* ---- the pattern ---- */
 
-/* The nonzeros of a row that lie in its block, of a row whose columns ascend */
-__device__ inline SpmvRange kept_of(const Matrix &a, int32_t row)
-{
-  const int32_t begin = a.row_ptr[row], length = a.row_ptr[row + 1] - begin;
-
-  if (a.division.blocks == 1) return {begin, begin + length};
-  const SpmvRange block     = spmv_block_of(&a.division, row);
-  const auto      column_of = [&](int32_t k) { return a.col[begin + k]; };
-  return {begin + spmv_first_not_below(length, block.first, column_of),
-          begin + spmv_first_not_below(length, block.end, column_of)};
-}
-
-/* Finds diagonal entries, rows with equal columns in one block, and what is wrong. No entry beyond the arrays is read, whatever is in
-   them. */
+/* Finds diagonal entries, rows with equal columns in one block, and what is wrong. No entry beyond the arrays is read,
+   whatever is in them. */
 __global__ void __launch_bounds__(THREADS) spmv_factor_inspect(Matrix a, uint8_t *joins, Found *found)
 {
   __shared__ uint32_t kept, upper; /* of this block */
@@ -68,7 +56,7 @@ __global__ void __launch_bounds__(THREADS) spmv_factor_inspect(Matrix a, uint8_t
     if (c != last || row >= a.rows) continue;
     has_diagonal       = true;
     a.diagonal[row]    = (int32_t)k;
-    const SpmvRange in = kept_of(a, (int32_t)row);
+    const SpmvRange in = spmv_kept_of(&a.division, a.row_ptr, a.col, (int32_t)row);
     atomicAdd(&kept, (uint32_t)(in.end - in.first));
     atomicAdd(&upper, (uint32_t)(in.end - k - 1));
   }
@@ -291,7 +279,7 @@ struct PartSize {
   int                       is_icc;
   __device__ inline int32_t operator()(int64_t row) const
   {
-    const SpmvRange kept = kept_of(a, (int32_t)row);
+    const SpmvRange kept = spmv_kept_of(&a.division, a.row_ptr, a.col, (int32_t)row);
     return kept.end - (is_icc ? a.diagonal[row] : kept.first);
   }
 };
@@ -301,7 +289,7 @@ __global__ void __launch_bounds__(THREADS) spmv_factor_take_part(Matrix a, int i
   const int64_t row = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / LANES;
 
   if (row >= a.rows) return;
-  const SpmvRange kept     = kept_of(a, (int32_t)row);
+  const SpmvRange kept     = spmv_kept_of(&a.division, a.row_ptr, a.col, (int32_t)row);
   const int32_t   diagonal = a.diagonal[row], first = is_icc ? diagonal : kept.first;
   const int64_t   at = to.row_ptr[row] - (int64_t)first; /* from A to the factor */
   if (threadIdx.x % LANES == 0) {
