@@ -102,14 +102,15 @@ class Model:
             exchange += self.exchanges_of_levels(layout, problem, rows, product)
         return {"computing": between(problem[pc], rows / layout.gpus), "sums": 2 * self.sum_of(layout), "exchange": exchange}
 
+    def distributed(self, problem, rows):
+        """The levels that are not gathered on one GPU, as parts of the rows and of the nonzeros."""
+        return [level for level in problem["levels"] if level[0] * rows >= self.inputs["gathered_below"]["rows"]]
+
     def exchanges_of_levels(self, layout, problem, rows, product):
-        time = 0.0
-        for of_rows, of_nonzeros in problem["levels"]:
-            if of_rows * rows < self.inputs["gathered_below"]["rows"]:
-                break
-            time += EXCHANGES_OF_A_LEVEL * (self.fixed_in_cycle + self.by_ghost * layout.ghosts(of_rows * rows, problem["unknowns"]) +
-                                            self.wait(layout, problem, of_rows * rows, of_nonzeros * product))
-        return time
+        one = (self.fixed_in_cycle + self.by_ghost * layout.ghosts(of_rows * rows, problem["unknowns"]) +
+               self.wait(layout, problem, of_rows * rows, of_nonzeros * product)
+               for of_rows, of_nonzeros in self.distributed(problem, rows))
+        return EXCHANGES_OF_A_LEVEL * sum(one)
 
     def time(self, layout, problem, rows, pc):
         return sum(self.parts(layout, problem, rows, pc).values())
@@ -127,15 +128,12 @@ class Model:
 
     def fit_cycle(self, measured):
         """Fits d to GAMG on two GPUs likewise, after fit()."""
-        two, left, right = Layout((2, 1, 1)), 0.0, 0.0
+        two, squares, products, self.fixed_in_cycle = Layout((2, 1, 1)), 0.0, 0.0, 0.0
         for problem, rows, time in measured:
-            times = []
-            for self.fixed_in_cycle in (0.0, 1.0):
-                times.append(self.time(two, problem, rows, "gamg"))
-            slope = times[1] - times[0]
-            left += slope * slope / time ** 2
-            right += slope * (time - times[0]) / time ** 2
-        self.fixed_in_cycle = right / left
+            exchanges = EXCHANGES_OF_A_LEVEL * len(self.distributed(problem, rows))
+            squares += (exchanges / time) ** 2
+            products += exchanges * (time - self.time(two, problem, rows, "gamg")) / time ** 2
+        self.fixed_in_cycle = products / squares
 
 
 def cells_of(content, title, solver):
