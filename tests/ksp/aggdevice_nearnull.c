@@ -67,26 +67,6 @@ static PetscErrorCode Slope(Mat A, PetscInt side, Vec *slope)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Places(Mat A, PetscInt side, Vec *points)
-{
-  PetscScalar *place;
-  PetscInt     first, last;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, points, NULL));
-  PetscCall(VecSetBlockSize(*points, 3));
-  PetscCall(VecGetOwnershipRange(*points, &first, &last));
-  PetscCall(VecGetArrayWrite(*points, &place));
-  for (PetscInt p = first / 3; p < last / 3; p++, place += 3) {
-    place[0] = (PetscScalar)(p % side);
-    place[1] = (PetscScalar)(p / side % side);
-    place[2] = (PetscScalar)(p / side / side);
-  }
-  place -= last - first;
-  PetscCall(VecRestoreArrayWrite(*points, &place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Vectors that have their numbers in emulated device memory, too, and say so as those of type VECCUDA do */
 static struct {
   Vec   x;
@@ -148,7 +128,7 @@ static PetscErrorCode SetNearNullSpace(const Row *row, PetscInt side, Mat A)
     PetscCall(Slope(A, side, &v));
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 1, &v, &space));
   } else if (row->kind >= MOTIONS) {
-    PetscCall(Places(A, side, &v));
+    PetscCall(CGDevTestPlaces(A, side, &v));
     PetscCall(MatNullSpaceCreateRigidBody(v, &space));
     if (row->kind == MOTIONS_THERE) PetscCall(CopyThere(space));
   }

@@ -20,12 +20,9 @@ static const char help[] = "A process dies in a solve.\n";
 #ifdef PETSCPACK_TEST_EMULATED
   #include <limits.h>
   #include <spmv_emulator.h>
-enum { N = 30 };
-#else
-enum { DIES_AT = 300, N = 400 };
-#endif
 
-#ifdef PETSCPACK_TEST_EMULATED
+enum { N = 30 };
+
 static PetscErrorCode Doom(KSP ksp)
 {
   PetscMPIInt rank;
@@ -37,6 +34,8 @@ static PetscErrorCode Doom(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else
+enum { DIES_AT = 300, N = 400 };
+
 static PetscErrorCode Die(KSP ksp, PetscInt iteration, PetscReal norm, void *ctx)
 {
   PetscMPIInt rank;

@@ -113,6 +113,26 @@ PetscErrorCode CGDevTestStencil(Mat A, PetscInt side, PetscInt unknowns, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CGDevTestPlaces(Mat A, PetscInt side, Vec *points)
+{
+  PetscScalar *place;
+  PetscInt     first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, points, NULL));
+  PetscCall(VecSetBlockSize(*points, 3));
+  PetscCall(VecGetOwnershipRange(*points, &first, &last));
+  PetscCall(VecGetArrayWrite(*points, &place));
+  for (PetscInt p = first / 3; p < last / 3; p++, place += 3) {
+    place[0] = (PetscScalar)(p % side);
+    place[1] = (PetscScalar)(p / side % side);
+    place[2] = (PetscScalar)(p / side / side);
+  }
+  place -= last - first;
+  PetscCall(VecRestoreArrayWrite(*points, &place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 CGDevSetup CGDevTestSetup(void)
 {
   return (CGDevSetup){.pc     = PCJACOBI,

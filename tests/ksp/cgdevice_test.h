@@ -23,6 +23,8 @@ PetscErrorCode CGDevTestFill(Mat A, PetscReal scale);
    are larger by up to (period - 1) `amount`, in turns. */
 PetscErrorCode CGDevTestStencil(Mat A, PetscInt side, PetscInt unknowns, PetscReal factor, PetscReal amount,
                                 PetscInt period);
+/* The coordinates of points on such a cube, or on its first layer, for a matrix with three unknowns per point */
+PetscErrorCode CGDevTestPlaces(Mat A, PetscInt side, Vec *points);
 
 /* The settings of a solve. configure may be NULL; it is called after all other settings. */
 typedef struct {

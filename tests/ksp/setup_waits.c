@@ -60,22 +60,11 @@ static PetscErrorCode Fill(const Row *row, Mat A, PetscInt period)
 static PetscErrorCode SetNearNullSpace(const Row *row, Mat A)
 {
   MatNullSpace motions;
-  PetscScalar *place;
-  PetscInt     n;
   Vec          points;
 
   PetscFunctionBeginUser;
   if (row->unknowns != 3) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateVecs(A, &points, NULL));
-  PetscCall(VecSetBlockSize(points, 3));
-  PetscCall(VecGetLocalSize(points, &n));
-  PetscCall(VecGetArrayWrite(points, &place));
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscInt p = i / 3, axis[] = {p % row->side, p / row->side, 0};
-
-    place[i] = (PetscScalar)axis[i % 3];
-  }
-  PetscCall(VecRestoreArrayWrite(points, &place));
+  PetscCall(CGDevTestPlaces(A, row->side, &points));
   PetscCall(MatNullSpaceCreateRigidBody(points, &motions));
   PetscCall(MatSetNearNullSpace(A, motions));
   PetscCall(MatNullSpaceDestroy(&motions));
