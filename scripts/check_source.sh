@@ -149,9 +149,9 @@ src/mat/impls/lists     sys/|parallel/|mat/impls/aij/
 src/mat/impls/products  sys/|parallel/|mat/impls/(aij|lists)/
 src/mat/impls/factor    sys/|mat/impls/aij/plan\.h
 src/mat/impls/incomplete sys/|mat/impls/aij/plan\.h
-src/pc/impls/factor     sys/|mat/impls/(factor|incomplete)/
 src/pc/impls/point      sys/|parallel/|mat/impls/aij/plan\.h
-src/pc/impls/estimate   sys/|parallel/processes\.h|mat/impls/aij/plan\.h|pc/impls/point/
+src/pc/impls/factor     sys/|mat/impls/(factor|incomplete)/|pc/impls/point/
+src/pc/impls/estimate   sys/|mat/impls/aij/plan\.h|pc/impls/point/
 src/pc/impls/gamg       sys/|parallel/|mat/|pc/impls/estimate/
 src/pc/impls/multigrid  sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/point/|pc/impls/factor/
 src/ksp/impls/device    sys/|parallel/|mat/impls/aij/plan\.h|pc/impls/(factor|point|multigrid)/

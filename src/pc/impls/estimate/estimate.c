@@ -3,8 +3,8 @@
   PETSc: the same iterations, from the same right-hand side.
 */
 #include "estimate.h"
-#include "parallel/processes.h"
 #include "pc/impls/point/point.h"
+#include "pc/impls/point/product.h"
 #include <petsc/private/matimpl.h>
 
 static PetscLogEvent estimate_event;
@@ -27,92 +27,6 @@ static PetscErrorCode OtherOption(PetscOptions options, char why[SPMV_MESSAGE_MA
     PetscCall(PetscStrstr(at, "esteig_", &at));
   }
   PetscCall(PetscFree(all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The product with A on the device */
-typedef struct {
-  SpmvOperator       call;
-  PetscPackProcesses all;
-  PetscPackHalo      halo;
-  AIJFmtPlanCache    own[2]; /* of a block without a plan */
-} Product;
-
-/* The plan of a block, with vectors like x; own: for one that may be too small for a plan, or NULL */
-static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanCache *own, SpmvExec *exec, AIJFmtPlanOnDevice *found,
-                              char why[SPMV_MESSAGE_MAX])
-{
-  static const char *const formats[] = {"crsv"};
-  SpmvStatus               status;
-
-  PetscFunctionBegin;
-  PetscCall(AIJFmtDevicePlan(A, x, found));
-  if (found->why_host) PetscCall(PetscStrncpy(why, found->why_host, SPMV_MESSAGE_MAX));
-  else if (!found->plan && !own) PetscCall(PetscStrncpy(why, "the matrix has no plan on the device", SPMV_MESSAGE_MAX));
-  else if (!found->plan) {
-    PetscCall(AIJFmtPlanFromHost(own, A, 1, formats, exec, &status));
-    PetscCall(AIJFmtRefuse(exec, status, why));
-    found->plan = own->plan;
-    found->work = own->work;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Opens the communication between the processes. Collective. */
-static PetscErrorCode HaloGet(Product *p, Mat A, Mat block, const PetscInt ghost[], SpmvExec *exec,
-                              char why[SPMV_MESSAGE_MAX])
-{
-  SpmvStatus status;
-
-  PetscFunctionBegin;
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackProcessesOpen(&p->all, PetscObjectComm((PetscObject)A), exec, &status));
-  if (!status)
-    PetscCall(PetscPackHaloCreate(&p->all, A->cmap, block->cmap->n, ghost, AIJFMT_SCALAR, exec, &p->halo, &status));
-  PetscCall(AIJFmtRefuse(exec, status, why));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  p->call.halo      = p->halo;
-  p->call.ghosts    = PetscPackHaloGhosts(p->halo);
-  p->call.processes = &p->all.call;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets p, or a reason. The caller calls ProductFree(). Collective. */
-static PetscErrorCode ProductGet(Mat A, Vec x, Product *p, SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
-{
-  AIJFmtPlanOnDevice found = {.plan = NULL};
-  Mat                block = A, others = NULL;
-  const PetscInt    *ghost  = NULL;
-  PetscBool          blocks = PETSC_TRUE, empty;
-  PetscMPIInt        size;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (size > 1) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &blocks));
-  if (!blocks && !why[0]) PetscCall(PetscStrncpy(why, "the matrix is not of type mpiaij", SPMV_MESSAGE_MAX));
-  if (size > 1 && blocks) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, &others, &ghost));
-  empty = block->rmap->n == 0 ? PETSC_TRUE : PETSC_FALSE; /* of a process that has no rows */
-  if (!why[0]) PetscCall(PlanGet(block, x, empty ? &p->own[0] : NULL, exec, &found, why));
-  p->call.plan = found.plan;
-  p->call.work = found.work;
-  if (!why[0] && others && others->cmap->n > 0) {
-    PetscCall(PlanGet(others, x, &p->own[1], exec, &found, why));
-    p->call.ghost_plan = found.plan;
-    p->call.ghost_work = found.work;
-  }
-  if (!why[0] && spmv_operator_waits(&p->call))
-    PetscCall(PetscStrncpy(why, "the plan is partly on the host", SPMV_MESSAGE_MAX));
-  if (others) PetscCall(HaloGet(p, A, others, ghost, exec, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ProductFree(Product *p, SpmvExec *exec)
-{
-  PetscFunctionBegin;
-  for (int b = 0; b < 2; b++) AIJFmtPlanDrop(&p->own[b], exec);
-  PetscCall(PetscPackHaloDestroy(&p->halo, exec));
-  PetscCall(PetscPackProcessesClose(&p->all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,13 +107,13 @@ static PetscErrorCode NullSpaceGet(Mat A, SpmvExtremesOptions *o, SpmvExec *exec
 PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, Vec x, SpmvExtremesOptions *o, SpmvExec *exec,
                                  SpmvExtremes *found, char why[SPMV_MESSAGE_MAX])
 {
-  Product p;
+  PetscPackProduct p;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&p, sizeof p));
   PetscCall(PetscLogEventBegin(estimate_event, about, A, 0, 0));
   PetscCall(NullSpaceGet(A, o, exec, why));
-  PetscCall(ProductGet(A, x, &p, exec, why));
+  PetscCall(PetscPackProductGet(A, x, PETSC_FALSE, &p, exec, why));
   o->rows        = A->rmap->n;
   o->first_row   = A->rmap->rstart;
   o->scalar_type = AIJFMT_SCALAR;
@@ -212,7 +126,7 @@ PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, Vec x, SpmvExtremesOp
     PetscCall(AIJFmtRefuse(exec, spmv_extremes(o, exec, found), why));
     if (o->processes) PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
   }
-  PetscCall(ProductFree(&p, exec));
+  PetscCall(PetscPackProductFree(&p, exec));
   spmv_scratch_free(exec, SPMV_DEVICE, (void *)o->null_space);
   PetscCall(PetscLogEventEnd(estimate_event, about, A, 0, 0));
   if (!why[0])
