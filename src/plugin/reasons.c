@@ -169,14 +169,20 @@ static PetscErrorCode ReasonOfPC(PC pc, char why[SPMV_MESSAGE_MAX], char hint[SP
   PetscBool    served, boomeramg;
   const char  *prefix;
   PCType       type;
-  PC           inner;
+  PetscInt     blocks;
+  KSP         *sub;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(pc, &type));
-  PetscCall(PCOfBlock(pc, &inner, text));
-  if (!inner) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: it is applied on the host: %s", type, text));
-  else if (inner != pc) PetscCall(ReasonOfPC(inner, why, hint));
-  if (inner != pc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFunctionBlocks(pc, &blocks, &sub, text));
+  if (text[0]) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "%s: it is applied on the host: %s", type, text));
+  for (PetscInt i = 0; i < blocks && !why[0]; i++) {
+    PC inner;
+
+    PetscCall(KSPGetPC(sub[i], &inner));
+    PetscCall(ReasonOfPC(inner, why, hint));
+  }
+  if (text[0] || blocks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &served, PCNONE, PCJACOBI, PCPBJACOBI, ""));
   if (served) PetscFunctionReturn(PETSC_SUCCESS);

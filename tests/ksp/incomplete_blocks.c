@@ -191,32 +191,6 @@ static PetscErrorCode TestSetter(const BlocksCase *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Several blocks of PCBJACOBI are applied one after the other, and the reason names the options for one factor */
-static PetscErrorCode TestReason(const BlocksCase *c, const char block[], PetscBool helps)
-{
-  KSPDeviceInfo    info;
-  IncompleteResult ours;
-  KSP              ksp;
-  Mat              A;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(incomplete_name, sizeof incomplete_name, "reason, blocks of %s", block));
-  PetscCall(PetscOptionsSetValue(NULL, "-ours_pc_bjacobi_local_blocks", "3"));
-  PetscCall(PetscOptionsSetValue(NULL, "-ours_sub_pc_type", block));
-  PetscCall(IncompleteMatrix(PETSC_COMM_WORLD, &c->matrix, MATAIJRBP, &A));
-  PetscCall(SolverGet(c, A, 1, PCBJACOBI, &ksp));
-  PetscCall(IncompleteSolve(ksp, &ours));
-  PetscCall(KSPDeviceGetInfo(ksp, &info));
-  PetscCall(IncompleteCheck((PetscBool)(strstr(info.reason, "this process has 3 blocks") != NULL), info.reason));
-  PetscCall(IncompleteCheck((PetscBool)(helps == (strstr(info.reason, "-ours_pc_bjacobi_local_blocks 1 with "
-                                                                      "-ours_sub_mat_incomplete_blocks 3") != NULL)),
-                            info.reason));
-  PetscCall(PetscOptionsClearValue(NULL, "-ours_pc_bjacobi_local_blocks"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode IncompleteTestDivided(void)
 {
   static const BlocksCase cases[] = {
@@ -235,8 +209,6 @@ PetscErrorCode IncompleteTestDivided(void)
     if (size == 1) PetscCall(TestCase(cases[i], cases[i].of_pc, PETSC_TRUE));
     PetscCall(TestCase(cases[i], PCBJACOBI, PETSC_TRUE));
   }
-  PetscCall(TestReason(&cases[1], PCILU, PETSC_TRUE));
-  PetscCall(TestReason(&cases[1], PCSOR, PETSC_FALSE));
   /* what PETSc's package factors is in blocks, too: with fill, and on the host */
   PetscCall(OptionsPut("pc_factor_levels", "1"));
   PetscCall(TestCase(cases[1], PCBJACOBI, PETSC_FALSE));

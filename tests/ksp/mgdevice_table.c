@@ -70,6 +70,8 @@ static const MGRow rows[] = {
      COARSE "-mg_levels_pc_type sor -mg_levels_ksp_type richardson -mg_levels_pc_sor_lits 2", NULL},
     {"M gamg bjacobi sor", MG_SCALAR, 0,
      COARSE "-mg_levels_pc_type bjacobi -mg_levels_sub_pc_type sor -mg_levels_sub_mat_aijfmt_device gpu", NULL},
+    {"M gamg asm sor", MG_SCALAR, 0,
+     COARSE "-mg_levels_pc_type asm -mg_levels_sub_pc_type sor -mg_levels_sub_mat_aijfmt_device gpu", NULL},
     /* The coarsest level */
     {"coarse cholesky", MG_GRID, 3, JACOBI "-mg_coarse_pc_type cholesky", NULL},
     {"coarse svd", MG_GRID, 3, JACOBI "-mg_coarse_pc_type svd", NULL},
@@ -80,7 +82,7 @@ static const MGRow rows[] = {
     {"coarse large by petsc", MG_LARGE, 2, JACOBI, NULL},
     /* Hierarchies left to PETSc */
     {"no small sor", MG_GRID, 3, "", "fewer than"},
-    {"no asm", MG_GRID, 3, "-mg_levels_pc_type asm", "asm of the smoother is PETSc's own"},
+    {"no asm", MG_GRID, 3, "-mg_levels_pc_type asm", "the preconditioner of a block is not on the GPU"},
     {"no ilu of petsc", MG_GRID, 3, "-mg_levels_pc_type ilu", "ilu of the smoother is PETSc's own"},
     {"no gmres", MG_GRID, 3, JACOBI "-mg_levels_ksp_type gmres", "level 2: the smoother is gmres"},
     {"no norm", MG_GRID, 3, JACOBI "-mg_levels_ksp_norm_type unpreconditioned -mg_levels_ksp_convergence_test skip",

@@ -16,7 +16,7 @@ static PetscErrorCode Look(KSP ksp, PetscInt n, PetscReal norm, void *ctx)
 
 static PetscErrorCode Solver(const char type[], const char pc_type[], Mat A, KSP *ksp)
 {
-  PetscBool agg, gmres, graph;
+  PetscBool agg, gmres, graph, blocks;
   PC        pc;
 
   PetscFunctionBeginUser;
@@ -29,6 +29,8 @@ static PetscErrorCode Solver(const char type[], const char pc_type[], Mat A, KSP
   if (gmres) PetscCall(KSPMonitorSet(*ksp, Look, NULL, NULL));
   PetscCall(PetscStrcmp(pc_type, PCPBJACOBI, &graph)); /* with PCJACOBI: one kernel for the whole solve */
   if (graph) PetscCall(KSPDeviceSetMode(*ksp, KSP_DEVICE_GRAPH));
+  PetscCall(PetscStrcmp(pc_type, PCASM, &blocks)); /* blocks that overlap, with a function that the device has */
+  if (blocks) PetscCall(PetscOptionsInsertString(NULL, "-sub_pc_type sor -sub_mat_aijfmt_device gpu"));
   PetscCall(PetscStrcmp(pc_type, AGG, &agg));
   PetscCall(PCSetType(pc, agg ? PCGAMG : pc_type));
   if (agg) PetscCall(PCGAMGSetType(pc, PCGAMGAGGDEVICE));
@@ -179,6 +181,11 @@ PetscErrorCode RefusedSolve(const Action *a, long point)
   PetscCall(CheckCounts(ksp, count, refused.met));
   PetscCall(Counts(ksp, count, &reason));
   PetscCall(VecZeroEntries(x));
+  if (!strcmp(a->pc,
+              PCASM)) { /* an analysis for sweeps tries again with a new matrix, so with a new set-up of blocks */
+    PetscCall(KSPReset(ksp));
+    PetscCall(KSPSetOperators(ksp, A, A));
+  }
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(CheckSolution(ksp, x, expected));
   PetscCall(CheckCounts(ksp, count, PETSC_FALSE));

@@ -44,12 +44,10 @@ typedef struct {
   PetscInt         conversions, refreshes; /* of own and csr */
 } KSPDevMatrix;
 
-/* What an engine was made for, besides its options: the product, the multigrid cycle or 0, the incomplete factor or sweep or
-   zeros, and rounded values or NULL */
+/* What an engine was made for, besides its options: the product, the function for M or 0, and rounded values or NULL */
 typedef struct {
-  PetscInt64         product[KSPDEV_PARTS], cycle;
-  MatIncompleteApply incomplete;
-  const void        *rounded;
+  PetscInt64  product[KSPDEV_PARTS], function;
+  const void *rounded;
 } KSPDevEngineKey;
 
 typedef struct KSPDevClass KSPDevClass;
@@ -64,15 +62,14 @@ typedef struct KSPDevClass KSPDevClass;
   PetscBool          several; /* several processes solve the system ... */                                             \
   PetscPackProcesses all;     /* ... and communicate through this */                                                   \
   KSPDevMatrix       matrix;                                                                                           \
-  MGDevPoint         pc;         /* kind SPMV_PC_FUNCTION: ... */                                                      \
-  SpmvDirect        *direct;     /* ... this factorization of the PC, or, if it is NULL, ... */                        \
-  MatIncompleteApply incomplete; /* ... this incomplete factor or sweep, or, if it is none, ... */                     \
-  MGDevHierarchy     multigrid;  /* ... the cycle of this hierarchy, made when first needed */                         \
-  PetscBool          of_pc;      /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */  \
-  PetscInt           cycles;     /* done on the device */                                                              \
-  PetscBool          single;     /* the cycle is in single precision, ... */                                           \
-  MGDevNorms         norms;      /* ... its norms are watched, ... */                                                  \
-  const char        *fault;      /* ... and this is why it was not good enough, or NULL */                             \
+  MGDevPoint         pc;        /* kind SPMV_PC_FUNCTION: ... */                                                       \
+  PCFunction         function;  /* ... factors or sweeps of the PC, or, if it is NULL, ... */                          \
+  MGDevHierarchy     multigrid; /* ... the cycle of this hierarchy, made when first needed */                          \
+  PetscBool          of_pc;     /* it is shared with a PC of type mgdevice or gamgdevice, and this is a reference */   \
+  PetscInt           cycles;    /* done on the device */                                                               \
+  PetscBool          single;    /* the cycle is in single precision, ... */                                            \
+  MGDevNorms         norms;     /* ... its norms are watched, ... */                                                   \
+  const char        *fault;     /* ... and this is why it was not good enough, or NULL */                              \
   AIJFmtVector       x;                                                                                                \
   KSPDevEngineKey    engine_key;                                                                                       \
   SpmvFailure        failure; /* of calls of the engine, on several processes */                                       \
@@ -85,7 +82,7 @@ typedef struct {
 } KSPDevice;
 #define KSPDEV(s) ((KSPDevice *)(s))
 /* Whether the preconditioner is a multigrid cycle */
-#define KSPDevHasCycle(s) ((s)->pc.kind == SPMV_PC_FUNCTION && !(s)->direct && !(s)->incomplete.of)
+#define KSPDevHasCycle(s) ((s)->pc.kind == SPMV_PC_FUNCTION && !(s)->function)
 
 /* A type that stands around a KSP type of PETSc. Functions leave a reason in s->reason if the device cannot serve. */
 struct KSPDevClass {

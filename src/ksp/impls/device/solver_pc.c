@@ -11,9 +11,7 @@ static PetscErrorCode ForgetHierarchy(KSPDevice *s)
   PetscFunctionBegin;
   if (s->of_pc) PetscCall(MGDevHierarchyDestroy(&s->multigrid));
   else PetscCall(MGDevHierarchyForget(s->multigrid));
-  s->of_pc  = PETSC_FALSE;
-  s->direct = NULL;
-  PetscCall(PetscMemzero(&s->incomplete, sizeof s->incomplete));
+  s->of_pc = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -21,6 +19,7 @@ PetscErrorCode KSPDevPCForget(KSPDevice *s)
 {
   PetscFunctionBegin;
   MGDevPointFree(&s->pc, &s->exec);
+  PetscCall(PCFunctionDestroy(&s->function, &s->exec));
   PetscCall(ForgetHierarchy(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -30,16 +29,15 @@ static void BecomeFunction(KSPDevice *s)
   if (s->pc.kind != SPMV_PC_FUNCTION) MGDevPointFree(&s->pc, &s->exec);
   s->pc.kind  = SPMV_PC_FUNCTION;
   s->pc.block = 1;
-  s->direct   = NULL;
-  memset(&s->incomplete, 0, sizeof s->incomplete);
 }
 
 KSPDevFunction KSPDevFunctionGet(KSPDevice *s)
 {
   const MGDevInfo *of = MGDevHierarchyInfo(s->multigrid);
 
-  if (s->direct) return (KSPDevFunction){.apply = spmv_direct_function, .ctx = s->direct, .waits = 1};
-  if (s->incomplete.of) return (KSPDevFunction){.apply = MatIncompleteFunction, .ctx = &s->incomplete};
+  if (s->function)
+    return (KSPDevFunction){
+        .apply = PCFunctionApply, .ctx = s->function, .waits = PCFunctionGetInfo(s->function).waits};
   return (KSPDevFunction){.apply = spmv_cycle_function, .ctx = of->cycle, .waits = of->cycle_info.waits};
 }
 
@@ -77,44 +75,32 @@ static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec re
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factor or sweeps on the device, perhaps those of the only block of this process. On several processes all have a function
-   afterwards, or all have a reason. */
-static PetscErrorCode FunctionGet_KSPDevice(KSP ksp, KSPDevice *s, SpmvDirect **direct, MatIncompleteApply *a)
+/* Factors or sweeps on the device, perhaps of blocks. On several processes all have a function afterwards, or none. */
+static PetscErrorCode FunctionGet_KSPDevice(KSP ksp, KSPDevice *s)
 {
-  PetscBool local, unused;
-  PC        pc;
+  PetscBool local;
 
   PetscFunctionBegin;
-  *direct = NULL;
-  PetscCall(PetscMemzero(a, sizeof *a));
-  PetscCall(PCOfBlock(ksp->pc, &pc, s->reason));
-  if (pc) PetscCall(PCFactorOnDevice(pc, &unused, direct, s->reason));
-  if (pc) PetscCall(PCIncompleteOnDevice(pc, PETSC_FALSE, &unused, a, s->reason));
-  PetscCall(PCIncompleteIs(ksp->pc, &local));
+  PetscCall(PCFunctionGet(ksp->pc, PETSC_FALSE, &s->exec, &s->function, s->reason));
+  PetscCall(PCFunctionIs(ksp->pc, &local));
   if (!local || !s->several) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!*direct && !a->of && !s->reason[0])
+  if (!s->function && !s->reason[0])
     PetscCall(PetscStrncpy(s->reason, "the preconditioner of this process is not on the GPU", sizeof s->reason));
   PetscCall(KSPDevAgree(ksp, s));
-  if (!s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  *direct = NULL;
-  a->of   = NULL;
+  if (s->reason[0]) PetscCall(PCFunctionDestroy(&s->function, &s->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
 {
-  PetscBool          multigrid;
-  SpmvDirect        *direct;
-  MatIncompleteApply a;
+  PetscBool multigrid;
 
   PetscFunctionBegin;
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
-  PetscCall(FunctionGet_KSPDevice(ksp, s, &direct, &a));
-  if (direct || a.of) {
+  PetscCall(FunctionGet_KSPDevice(ksp, s));
+  if (s->function) {
     PetscCall(ForgetHierarchy(s));
     BecomeFunction(s);
-    s->direct     = direct;
-    s->incomplete = a;
   } else if (multigrid) PetscCall(CycleGet_KSPDevice(ksp, s));
   else if (!s->reason[0]) PetscCall(PointGet_KSPDevice(ksp, s, unit, result));
   PetscFunctionReturn(PETSC_SUCCESS);

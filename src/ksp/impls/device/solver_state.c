@@ -49,17 +49,10 @@ PetscErrorCode KSPDevAgree(KSP ksp, KSPDevice *s)
 /* Counts multigrid cycles, solves with a factorization, or sweeps */
 PetscErrorCode KSPDevCountApplies(KSPDevice *s, int64_t applies)
 {
-  SpmvDirectInfo info;
-
   PetscFunctionBegin;
-  if (s->incomplete.of) {
-    s->incomplete.of->solves += (PetscInt)applies;
-    PetscCall(AIJFmtLogGpuFlops(MatIncompleteFlops(&s->incomplete) * (PetscLogDouble)applies));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (s->direct) {
-    spmv_direct_info(s->direct, &info);
-    PetscCall(AIJFmtLogGpuFlops(2.0 * (PetscLogDouble)info.factor_nonzeros * (PetscLogDouble)applies));
+  if (s->function) {
+    PCFunctionCount(s->function, applies);
+    PetscCall(AIJFmtLogGpuFlops(PCFunctionGetInfo(s->function).flops * (PetscLogDouble)applies));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   s->cycles += (PetscInt)applies;
@@ -75,7 +68,7 @@ void KSPDevEngineForget(KSPDevice *s)
   s->of->info(s, &info);
   s->graphs += info.graphs;
   s->of->unmake(s);
-  s->engine_key = (KSPDevEngineKey){.cycle = 0}; /* that of no engine: each product has serial numbers */
+  s->engine_key = (KSPDevEngineKey){.function = 0}; /* that of no engine: each product has serial numbers */
 }
 
 PetscErrorCode KSPDevEngineGet(KSPDevice *s, const void *wanted, void *options, size_t bytes)
@@ -85,8 +78,8 @@ PetscErrorCode KSPDevEngineGet(KSPDevice *s, const void *wanted, void *options, 
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(now.product, s->matrix.serial, KSPDEV_PARTS));
-  if (KSPDevHasCycle(s)) now.cycle = MGDevHierarchyInfo(s->multigrid)->serial;
-  else if (s->pc.kind == SPMV_PC_FUNCTION) now.incomplete = s->incomplete;
+  if (s->function) now.function = PCFunctionGetInfo(s->function).serial;
+  else if (KSPDevHasCycle(s)) now.function = MGDevHierarchyInfo(s->multigrid)->serial;
   PetscCall(PetscMemcmp(&now, &s->engine_key, sizeof now, &key));
   PetscCall(PetscMemcmp(wanted, options, bytes, &same));
   if (key && same) PetscFunctionReturn(PETSC_SUCCESS);

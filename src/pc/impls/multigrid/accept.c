@@ -80,7 +80,7 @@ static PetscErrorCode DescribePC(PC pc, MGDevPoint *wanted, char why[SPMV_MESSAG
   PetscBool function;
 
   PetscFunctionBegin;
-  PetscCall(PCIncompleteIs(pc, &function));
+  PetscCall(PCFunctionIs(pc, &function));
   if (!function) PetscCall(MGDevPointDescribe(pc, wanted, why));
   if (!function) PetscFunctionReturn(PETSC_SUCCESS);
   *wanted = (MGDevPoint){.kind = SPMV_PC_FUNCTION, .block = 1};

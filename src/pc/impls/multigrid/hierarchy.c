@@ -35,12 +35,14 @@ PetscErrorCode MGDevHierarchyCreate(SpmvExec *exec, MGDevHierarchy *hierarchy)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void SmootherFree(MGDevHierarchy h, MGDevSmoother *s)
+static PetscErrorCode SmootherFree(MGDevHierarchy h, MGDevSmoother *s)
 {
+  PetscFunctionBegin;
   MGDevPointFree(&s->point, h->exec);
   MGDevRoundedFree(h, &s->rounded);
   s->recurrence.id = 0;
-  memset(&s->function, 0, sizeof s->function);
+  PetscCall(PCFunctionDestroy(&s->function, h->exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
@@ -51,8 +53,8 @@ static PetscErrorCode LevelFree(MGDevHierarchy h, MGDevLevel *level)
   PetscCall(MGDevMatrixForget(h, &level->restriction));
   PetscCall(MatDestroy(&level->of_interpolation.aij));
   PetscCall(MatDestroy(&level->of_restriction.aij));
-  SmootherFree(h, &level->down);
-  SmootherFree(h, &level->up);
+  PetscCall(SmootherFree(h, &level->down));
+  PetscCall(SmootherFree(h, &level->up));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,12 +120,12 @@ static PetscErrorCode GetLevel(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (up != down) PetscCall(MGDevSmootherGet(h, up, &mine->up, &now->up));
   else {
-    SmootherFree(h, &mine->up);
+    PetscCall(SmootherFree(h, &mine->up));
     now->up = now->down;
   }
-  h->now->function[i][0] = mine->down.function;
-  h->now->function[i][1] = mine->up.function;
-  now->visits            = i == 1 ? 1 : (int)levels[i]->cycles; /* PETSc solves the coarsest level once */
+  h->now->serial[i][6] = mine->down.function ? PCFunctionGetInfo(mine->down.function).serial : 0;
+  h->now->serial[i][7] = mine->up.function ? PCFunctionGetInfo(mine->up.function).serial : 0;
+  now->visits          = i == 1 ? 1 : (int)levels[i]->cycles; /* PETSc solves the coarsest level once */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -355,11 +357,13 @@ static PetscErrorCode ViewFunctions(MGDevHierarchy h, PetscViewer viewer)
   PetscFunctionBegin;
   for (PetscInt i = h->levels - 1; i > 0; i--) {
     const MGDevSmoother *s = &h->level[i].down;
+    PCFunctionInfo       of;
 
-    if (!s->function.of) continue;
+    if (!s->function) continue;
+    of = PCFunctionGetInfo(s->function);
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    level %" PetscInt_FMT ": M by %s, whose rows wait for each other %lld and %lld times\n", i,
-        s->function.sweeps ? "sweeps" : "a factor", (long long)s->waits[0], (long long)s->waits[1]));
+        of.sweeps ? "sweeps" : "a factor", (long long)of.levels[0], (long long)of.levels[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

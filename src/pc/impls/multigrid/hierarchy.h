@@ -91,11 +91,9 @@ typedef struct {
   MGDevRecurrence   recurrence; /* ... and from which step was made */
   SpmvFactors       step[MGDEV_STEPS_MAX];
   MGDevPoint        point;
-  MGDevRoundedArray rounded; /* M in single precision */
-  PetscBool         coarser; /* of a level below the finest, which is on the device whatever its size */
-  /* M of kind SPMV_PC_FUNCTION; the cycle has its address. Its matrix may be gone after a solve. */
-  MatIncompleteApply function;
-  int64_t            waits[2]; /* the levels of its lower and its upper triangle */
+  MGDevRoundedArray rounded;  /* M in single precision */
+  PetscBool         coarser;  /* of a level below the finest, which is on the device whatever its size */
+  PCFunction        function; /* M of kind SPMV_PC_FUNCTION, or NULL. Its matrix may be gone after a solve. */
 } MGDevSmoother;
 
 /* The conversion of a MAIJ matrix, by which a DM with several unknowns per point interpolates */
@@ -113,10 +111,10 @@ typedef struct {
 
 /* The input of a cycle; compared as a whole */
 typedef struct {
-  SpmvCycleOptions   options; /* its level points to the next field */
-  SpmvCycleLevel     level[SPMV_CYCLE_LEVELS];
-  PetscInt64         serial[SPMV_CYCLE_LEVELS][6];   /* of the plans of A, P and R, each with both blocks */
-  MatIncompleteApply function[SPMV_CYCLE_LEVELS][2]; /* of the smoothers down and up */
+  SpmvCycleOptions options; /* its level points to the next field */
+  SpmvCycleLevel   level[SPMV_CYCLE_LEVELS];
+  /* of the plans of A, P and R, each with both blocks, and of the functions of the smoothers down and up */
+  PetscInt64 serial[SPMV_CYCLE_LEVELS][8];
 } MGDevMade;
 
 /* The precision of the cycle */

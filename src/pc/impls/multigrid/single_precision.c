@@ -64,7 +64,7 @@ static PetscErrorCode HasFunction(const PC_MG *mg, PetscBool *has)
   for (PetscInt i = 1; i < mg->levels[0]->levels; i++) {
     const KSP both[] = {mg->levels[i]->smoothd, mg->levels[i]->smoothu};
 
-    for (int k = 0; k < 2 && !*has; k++) PetscCall(PCIncompleteIs(both[k]->pc, has));
+    for (int k = 0; k < 2 && !*has; k++) PetscCall(PCFunctionIs(both[k]->pc, has));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,36 +44,15 @@ static PetscErrorCode GetSteps(MGDevHierarchy h, MGDevSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The function of a smoother as it is now */
-static PetscErrorCode GetFunction(PC pc, PetscBool coarser, MatIncompleteApply *now, char why[SPMV_MESSAGE_MAX])
-{
-  PetscBool unused;
-  PC        inner;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(now, sizeof *now));
-  PetscCall(PCOfBlock(pc, &inner, why));
-  if (inner) PetscCall(PCIncompleteOnDevice(inner, coarser, &unused, now, why));
-  if (!now->of && !why[0])
-    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the preconditioner %s of the smoother is PETSc's own",
-                            ((PetscObject)pc)->type_name));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Called after MGDevAccept(); a solver that must be set up again differs, too */
 PetscErrorCode MGDevSmootherHolds(KSP ksp, const MGDevSmoother *s, PetscBool *holds)
 {
-  PetscBool          steps, point = PETSC_TRUE;
-  MatIncompleteApply function;
-  char               unused[SPMV_MESSAGE_MAX] = "";
+  PetscBool steps, point = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PetscMemcmp(&s->wanted, &s->recurrence, sizeof s->wanted, &steps));
   if (s->wanted.steps > 0) PetscCall(MGDevPointSame(&s->point, &s->wanted_point, &point));
-  if (steps && point && s->wanted.steps > 0 && s->point.kind == SPMV_PC_FUNCTION) {
-    PetscCall(GetFunction(ksp->pc, s->coarser, &function, unused));
-    PetscCall(PetscMemcmp(&s->function, &function, sizeof function, &point));
-  }
+  if (steps && point && s->function) PetscCall(PCFunctionHolds(s->function, ksp->pc, s->coarser, &point));
   if (!steps || !point || ksp->setupstage != KSP_SETUP_NEWRHS || !ksp->pc->setupcalled) *holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,20 +60,20 @@ PetscErrorCode MGDevSmootherHolds(KSP ksp, const MGDevSmoother *s, PetscBool *ho
 /* After PCSetUp(). Collective on several processes. */
 static PetscErrorCode TakeFunction(MGDevHierarchy h, PC pc, MGDevSmoother *s, SpmvCycleSmoother *now)
 {
-  SpmvFactorInfo info;
-
   PetscFunctionBegin;
   MGDevPointFree(&s->point, h->exec);
-  PetscCall(GetFunction(pc, s->coarser, &s->function, h->reason));
+  PetscCall(PCFunctionGet(pc, s->coarser, h->exec, &s->function, h->reason));
+  if (!s->function && !h->reason[0])
+    PetscCall(PetscSNPrintf(h->reason, sizeof h->reason, "the preconditioner %s of the smoother is PETSc's own",
+                            ((PetscObject)pc)->type_name));
+  else if (s->function && PCFunctionGetInfo(s->function).direct)
+    PetscCall(PetscStrncpy(h->reason, "the preconditioner of the smoother is a factorization", sizeof h->reason));
   PetscCall(MGDevAgree(h));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_factor_info(s->function.of->device, &info);
-  s->waits[0] = info.levels[0];
-  s->waits[1] = info.levels[1];
-  s->point    = s->wanted_point;
-  now->apply  = MatIncompleteFunction;
-  now->ctx    = &s->function;
-  now->flops  = (double)MatIncompleteFlops(&s->function);
+  s->point   = s->wanted_point;
+  now->apply = PCFunctionApply;
+  now->ctx   = s->function;
+  now->flops = (double)PCFunctionGetInfo(s->function).flops;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +83,7 @@ PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, Spm
 
   PetscFunctionBegin;
   PetscCall(GetSteps(h, s));
-  PetscCall(PetscMemzero(&s->function, sizeof s->function));
+  if (!function) PetscCall(PCFunctionDestroy(&s->function, h->exec));
   if (!h->reason[0] && function) PetscCall(TakeFunction(h, ksp->pc, s, now));
   /* the work vectors are unused between two solves; both smoother types have at least two */
   else if (!h->reason[0] && s->recurrence.steps > 0)
