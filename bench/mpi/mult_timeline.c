@@ -58,11 +58,16 @@ static PetscErrorCode MakeMatrix(PetscInt n, Mat *A)
   PetscCall(MatGetOwnershipRange(*A, &first, &last));
   for (PetscInt row = first; row < last; row++) {
     const PetscInt place[] = {row % n, row / n % n, row / n / n};
+    PetscInt       count = 1, col[7] = {row};
+    PetscScalar    value[7] = {6};
+
     for (PetscInt k = 0; k < 6; k++) {
       const PetscInt along = place[k < 3 ? 2 - k : k - 3] + (k < 3 ? -1 : 1);
-      if (along >= 0 && along < n) PetscCall(MatSetValue(*A, row, row + step[k], -1, INSERT_VALUES));
+      if (along < 0 || along >= n) continue;
+      col[count]     = row + step[k];
+      value[count++] = -1;
     }
-    PetscCall(MatSetValue(*A, row, row, 6, INSERT_VALUES));
+    PetscCall(MatSetValues(*A, 1, &row, count, col, value, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
