@@ -54,8 +54,8 @@ PetscErrorCode PetscPackRefuse(MPI_Comm comm, SpmvExec *exec, SpmvStatus *status
 {
   PetscFunctionBegin;
   *status = PetscPackAgreeStatus(comm, exec, *status);
-  if (AIJFmtIsRefusal(*status)) PetscCall(PetscStrncpy(reason, exec->message, SPMV_MESSAGE_MAX));
-  else AIJFmtCallSpmv(exec, *status);
+  if (!AIJFmtIsRefusal(*status)) AIJFmtCallSpmv(exec, *status);
+  else PetscCall(PetscStrncpy(reason, exec->message[0] ? exec->message : spmv_status_text(*status), SPMV_MESSAGE_MAX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,7 +33,7 @@ PetscErrorCode AIJFmtRefuse(const SpmvExec *exec, SpmvStatus status, char reason
   PetscFunctionBegin;
   if (status == SPMV_ERR_DEVICE && PetscGlobalSize > 1) device_failed = PETSC_TRUE;
   if (AIJFmtIsRefusal(status) || (status == SPMV_ERR_DEVICE && device_failed))
-    PetscCall(PetscStrncpy(reason, exec->message, SPMV_MESSAGE_MAX));
+    PetscCall(PetscStrncpy(reason, exec->message[0] ? exec->message : spmv_status_text(status), SPMV_MESSAGE_MAX));
   else AIJFmtCallSpmv(exec, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -30,22 +30,53 @@ static PetscErrorCode OtherOption(PetscOptions options, char why[SPMV_MESSAGE_MA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether all processes have the memory of an estimate: one that fails would leave the others waiting. Collective. */
-static PetscErrorCode Reserve(Mat A, const SpmvExtremesOptions *o, SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
+/* Memory of an estimate on several processes, taken at once: a process that lacks some of it later would leave the others
+   waiting. All that is taken is free again together. */
+typedef struct {
+  SpmvExec *exec;
+  char     *block;
+  int64_t   bytes, used;
+} Reserve;
+
+static void *ReserveTake(void *ctx, size_t bytes)
 {
-  enum { VECTORS = 5 /* beside the basis of GMRES */, SUMS = 8192 /* bytes for each null vector */ };
+  enum { ALIGNMENT = 256 };
+
+  Reserve      *r    = (Reserve *)ctx;
+  const int64_t size = ((int64_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  void         *more;
+
+  if (r->used + size > r->bytes)
+    return spmv_scratch_alloc(r->exec, SPMV_DEVICE, size, "vectors of an estimate", &more) ? NULL : more;
+  r->used += size;
+  return r->block + r->used - size;
+}
+
+static void ReserveGive(void *ctx, void *memory)
+{
+  const Reserve *r = (const Reserve *)ctx;
+  const char    *m = (const char *)memory;
+
+  if (m < r->block || m >= r->block + r->bytes) spmv_scratch_free(r->exec, SPMV_DEVICE, memory);
+}
+
+/* Collective: all processes have the memory, or all have a reason */
+static PetscErrorCode ReserveGet(Mat A, const SpmvExtremesOptions *o, SpmvExec *exec, Reserve *r,
+                                 char why[SPMV_MESSAGE_MAX])
+{
+  /* VECTORS beside the basis of GMRES; SUMS: bytes for each null vector; OTHERS: bytes, for sums, scalars and rounding */
+  enum { VECTORS = 6, SUMS = 8192, OTHERS = 1 << 18 };
 
   void      *block;
   SpmvStatus status;
 
   PetscFunctionBegin;
-  status = spmv_scratch_alloc(exec, SPMV_DEVICE,
-                              (VECTORS + o->steps) * (o->rows + 1) * (int64_t)sizeof(PetscScalar) +
-                                  o->null_vectors * (int64_t)SUMS,
-                              "vectors of an estimate", &block);
-  spmv_scratch_free(exec, SPMV_DEVICE, block);
-  PetscCall(AIJFmtRefuse(exec, status, why));
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
+  *r = (Reserve){.exec = exec};
+  r->bytes =
+      (VECTORS + o->steps) * (o->rows + 1) * (int64_t)sizeof(PetscScalar) + o->null_vectors * (int64_t)SUMS + OTHERS;
+  status   = spmv_scratch_alloc(exec, SPMV_DEVICE, r->bytes, "vectors of an estimate", &block);
+  r->block = (char *)block;
+  PetscCall(PetscPackRefuse(PetscObjectComm((PetscObject)A), exec, &status, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,6 +135,27 @@ static PetscErrorCode NullSpaceGet(Mat A, SpmvExtremesOptions *o, SpmvExec *exec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A launch that fails on one of several processes does not end the estimate, because the others wait for its sums */
+static PetscErrorCode ExtremesOfAll(Mat A, const SpmvExtremesOptions *o, SpmvExec *exec, SpmvExtremes *found,
+                                    char why[SPMV_MESSAGE_MAX])
+{
+  SpmvFailure failure = {.status = SPMV_SUCCESS};
+  SpmvExec    inner   = *exec;
+  SpmvStatus  status;
+  Reserve     reserve;
+
+  PetscFunctionBegin;
+  PetscCall(ReserveGet(A, o, exec, &reserve, why));
+  if (!why[0]) {
+    inner.device  = (SpmvAllocator){ReserveTake, ReserveGive, &reserve};
+    inner.failure = &failure;
+    status        = spmv_extremes(o, &inner, found);
+    PetscCall(PetscPackRefuse(PetscObjectComm((PetscObject)A), &inner, &status, why));
+  }
+  spmv_scratch_free(exec, SPMV_DEVICE, reserve.block);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, Vec x, SpmvExtremesOptions *o, SpmvExec *exec,
                                  SpmvExtremes *found, char why[SPMV_MESSAGE_MAX])
 {
@@ -121,11 +173,8 @@ PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, Vec x, SpmvExtremesOp
   o->product_ctx = &p.call;
   o->processes   = p.call.processes;
   o->tolerance   = PetscMax(o->tolerance, 10 * (double)PETSC_MACHINE_EPSILON);
-  if (!why[0] && o->processes) PetscCall(Reserve(A, o, exec, why));
-  if (!why[0]) {
-    PetscCall(AIJFmtRefuse(exec, spmv_extremes(o, exec, found), why));
-    if (o->processes) PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), why));
-  }
+  if (!why[0] && o->processes) PetscCall(ExtremesOfAll(A, o, exec, found, why));
+  else if (!why[0]) PetscCall(AIJFmtRefuse(exec, spmv_extremes(o, exec, found), why));
   PetscCall(PetscPackProductFree(&p, exec));
   spmv_scratch_free(exec, SPMV_DEVICE, (void *)o->null_space);
   PetscCall(PetscLogEventEnd(estimate_event, about, A, 0, 0));

@@ -53,6 +53,7 @@ static PetscErrorCode Steps(PC_AggDevice *a, Mat A, const void *diagonal, double
 
   PetscFunctionBegin;
   PetscCall(AIJFmtArraysGet(A, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, &a->exec, &of_A, status));
+  if (*status) PetscCall(PetscStrncpy(scratch->message, a->exec.message, sizeof scratch->message));
   for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
     AggDevSmoothed next;
 
