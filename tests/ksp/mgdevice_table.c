@@ -70,6 +70,10 @@ static const MGRow rows[] = {
      COARSE "-mg_levels_pc_type sor -mg_levels_ksp_type richardson -mg_levels_pc_sor_lits 2", NULL},
     {"M gamg bjacobi sor", MG_SCALAR, 0,
      COARSE "-mg_levels_pc_type bjacobi -mg_levels_sub_pc_type sor -mg_levels_sub_mat_aijfmt_device gpu", NULL},
+    {"M gamg bjacobi icc", MG_SCALAR, 0,
+     COARSE "-mg_levels_pc_type bjacobi -mg_levels_sub_pc_type icc -mg_levels_sub_mat_aijfmt_device gpu "
+            "-mg_levels_sub_pc_factor_mat_solver_type petscpack",
+     NULL},
     {"M gamg asm sor", MG_SCALAR, 0,
      COARSE "-mg_levels_pc_type asm -mg_levels_sub_pc_type sor -mg_levels_sub_mat_aijfmt_device gpu", NULL},
     /* The coarsest level */

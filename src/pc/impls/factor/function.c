@@ -102,6 +102,7 @@ static PetscErrorCode Collect(Blocks *list, PC pc, PetscBool small, int64_t firs
     PetscCall(KSPGetPC(sub[i], &block));
     PetscCall(KSPGetOperators(sub[i], NULL, &P));
     PetscCall(PetscObjectTypeCompare((PetscObject)block, PCASM, &schwarz));
+    if (P->rmap->n == 0) continue; /* of a process without rows */
     if (schwarz) PetscCall(PetscStrncpy(why, "the preconditioner of a block is asm", SPMV_MESSAGE_MAX));
     else PetscCall(Collect(list, block, small, first, why));
     first += P->rmap->n;
@@ -111,7 +112,8 @@ static PetscErrorCode Collect(Blocks *list, PC pc, PetscBool small, int64_t firs
 
 static PetscBool BlocksSame(const Blocks *a, const Blocks *b)
 {
-  return a->n == b->n && !memcmp(a->block, b->block, (size_t)a->n * sizeof *a->block) ? PETSC_TRUE : PETSC_FALSE;
+  return a->n == b->n && (a->n == 0 || !memcmp(a->block, b->block, (size_t)a->n * sizeof *a->block)) ? PETSC_TRUE
+                                                                                                     : PETSC_FALSE;
 }
 
 /* ---- the function ---- */

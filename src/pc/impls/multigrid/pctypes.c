@@ -186,8 +186,9 @@ PetscErrorCode PCMGDeviceSetCompare(PC pc, PetscBool compare)
    `KSP`, and within `PCFIELDSPLIT` and other preconditioners. A `KSPCGDEVICE` makes the cycle part of its iterations.
 
    The GPU serves multiplicative V and W cycles, real numbers, matrices of type `MATAIJ` or a type derived from it, and
-   the smoothers `KSPCHEBYSHEV` and `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI` or `PCNONE`, a fixed number of steps
-   and no norm. The default smoother of `PCMG` is `PCSOR`, which is not served: set -mg_levels_pc_type jacobi. `PCMG`
+   the smoothers `KSPCHEBYSHEV` and `KSPRICHARDSON` with `PCJACOBI`, `PCPBJACOBI`, `PCNONE` or `PCSOR`, with `PCILU` and
+   `PCICC` of the package `MATSOLVERPETSCPACK`, and with `PCBJACOBI` and `PCASM` of these, a fixed number of steps and no
+   norm. The default smoother of `PCMG` is `PCSOR`; -mg_levels_pc_type jacobi is faster where levels are large. `PCMG`
    does everything else; -pc_view and -info say why. Host vectors are copied for each application, CUDA vectors are used
    in place.
 
