@@ -181,8 +181,8 @@ PetscErrorCode RefusedSolve(const Action *a, long point)
   PetscCall(CheckCounts(ksp, count, refused.met));
   PetscCall(Counts(ksp, count, &reason));
   PetscCall(VecZeroEntries(x));
-  if (!strcmp(a->pc,
-              PCASM)) { /* an analysis for sweeps tries again with a new matrix, so with a new set-up of blocks */
+  /* an analysis for sweeps tries again with a new matrix, so with a new set-up of blocks */
+  if (!strcmp(a->pc, PCASM)) {
     PetscCall(KSPReset(ksp));
     PetscCall(KSPSetOperators(ksp, A, A));
   }

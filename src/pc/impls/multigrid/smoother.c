@@ -66,7 +66,7 @@ static PetscErrorCode TakeFunction(MGDevHierarchy h, PC pc, MGDevSmoother *s, Sp
   if (!s->function && !h->reason[0])
     PetscCall(PetscSNPrintf(h->reason, sizeof h->reason, "the preconditioner %s of the smoother is PETSc's own",
                             ((PetscObject)pc)->type_name));
-  else if (s->function && PCFunctionGetInfo(s->function).direct)
+  if (s->function && PCFunctionGetInfo(s->function).direct)
     PetscCall(PetscStrncpy(h->reason, "the preconditioner of the smoother is a factorization", sizeof h->reason));
   PetscCall(MGDevAgree(h));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
