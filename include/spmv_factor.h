@@ -1,6 +1,6 @@
 /*
-  spmv_factor.h - incomplete factorizations without fill, ILU(0) and IC(0), and sweeps of SOR, on the host and on the
-  device. All are exact in the order of the rows: the device computes the same bits as the host.
+  spmv_factor.h - incomplete factorizations, ILU(0) and IC(0) or on a pattern that is given, and sweeps of SOR, on the
+  host and on the device. All are exact in the order of elimination: the device computes the same bits as the host.
 
     spmv_factor_options_init(&options);
     spmv_factor_create(&pattern, SPMV_F64, &options, &exec, &f);      analyses the pattern
@@ -39,6 +39,16 @@ typedef enum {
 
 enum { SPMV_NODE_ROWS = 6 };
 
+/* The pattern of a factor that has more entries than the matrix, or whose rows are eliminated in another order. Rows and
+   columns are numbered in that order; columns ascend within a row. In host memory, and only read by
+   spmv_factor_create(). */
+typedef struct {
+  const int32_t *row_ptr,
+      *col;             /* [rows+1], [row_ptr[rows]]: L and U, and of ICC U and U^T, with the diagonal. It has all
+                                   nonzeros of the matrix that the kind reads. */
+  const int32_t *order; /* [rows]: the row of the matrix that is eliminated i-th; NULL: i */
+} SpmvFactorFill;
+
 typedef struct {
   SpmvFactorKind  kind;
   SpmvFactorShift shift;        /* SPMV_FACTOR_SOR ignores it and the next two */
@@ -47,12 +57,13 @@ typedef struct {
   int             transposes;   /* keep transposes of L and U, for transposed solves with ILU */
   int             node_rows;    /* of SPMV_FACTOR_SOR, 0 to SPMV_NODE_ROWS: at most so many consecutive rows with equal
                                    columns are relaxed together, by the inverse of their diagonal block; 0, 1: none are */
-  int             blocks;    /* the rows are divided into so many blocks as PETSc's PCBJACOBI divides them, and entries
+  int             blocks;     /* the rows are divided into so many blocks as PETSc's PCBJACOBI divides them, and entries
                                    between blocks are left out; 0, 1: one block. Not of SPMV_FACTOR_SOR. A shift is one of
                                    all blocks. */
-  int             unit_rows; /* of blocks: each has a whole number of units of so many rows; 0, 1: of single rows */
+  int             unit_rows;  /* of blocks: each has a whole number of units of so many rows; 0, 1: of single rows */
+  const SpmvFactorFill *fill; /* NULL: the pattern and the order of the matrix. Not of SPMV_FACTOR_SOR. */
 } SpmvFactorOptions;
-/* ILU of one block without shift or transposes */
+/* ILU of one block without shift, transposes or fill */
 SPMV_API void spmv_factor_options_init(SpmvFactorOptions *);
 
 typedef struct SpmvFactorization SpmvFactorization;
@@ -91,7 +102,8 @@ typedef struct {
   int64_t widest[2];       /* rows of their largest levels */
   double  shift;           /* on the diagonal in the last factorization, with its number of shifts */
   int64_t shifts;
-  int64_t zero_row;   /* the first row whose pivot was too small in the last factorization; -1: none */
+  int64_t zero_row;   /* the first row whose pivot was too small in the last factorization, in the order of elimination;
+                         -1: none */
   double  zero_pivot; /* that pivot */
   int64_t factorizations, solves, sweeps;
 } SpmvFactorInfo;

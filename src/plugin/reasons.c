@@ -114,8 +114,7 @@ static PetscErrorCode ReasonOfFactor(PC pc, PetscBool *is, char why[SPMV_MESSAGE
 static PetscErrorCode ReasonOfOwnIncomplete(PC pc, char why[SPMV_MESSAGE_MAX])
 {
   MatSolverType      package   = NULL;
-  PetscBool          available = PETSC_FALSE, in_place = PETSC_FALSE, fill = PETSC_FALSE, named, ordered, ilu, asked;
-  PetscInt           levels = 0;
+  PetscBool          available = PETSC_FALSE, in_place = PETSC_FALSE, named, ilu, asked;
   MatFactorShiftType shift;
   const char        *prefix;
 
@@ -123,19 +122,15 @@ static PetscErrorCode ReasonOfOwnIncomplete(PC pc, char why[SPMV_MESSAGE_MAX])
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &ilu));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_solver_type", &named));
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_factor_mat_ordering_type", &ordered));
   PetscCall(PCFactorGetMatSolverType(pc, &package));
   PetscCall(PCFactorGetUseInPlace(pc, &in_place));
-  PetscCall(PCFactorGetLevels(pc, &levels));
   PetscCall(PCFactorGetShiftType(pc, &shift));
-  PetscCall(PCFactorGetAllowDiagonalFill(pc, &fill));
   PetscCall(MatGetFactorAvailable(pc->pmat, MATSOLVERPETSCPACK, ilu ? MAT_FACTOR_ILU : MAT_FACTOR_ICC, &available));
   if (named) PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "the package %s is named", package ? package : "petsc"));
-  else if (ordered) PetscCall(PetscStrncpy(why, "an ordering is named", SPMV_MESSAGE_MAX));
   else if (in_place || !available)
     PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX, "factors %s are made on the host",
                             in_place ? "in place" : "of this type of matrix"));
-  else PetscCall(MatIncompleteWhyHost(pc->pmat, levels, fill, shift, &asked, why));
+  else PetscCall(MatIncompleteWhyHost(pc->pmat, shift, &asked, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

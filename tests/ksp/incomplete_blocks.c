@@ -209,11 +209,11 @@ PetscErrorCode IncompleteTestDivided(void)
     if (size == 1) PetscCall(TestCase(cases[i], cases[i].of_pc, PETSC_TRUE));
     PetscCall(TestCase(cases[i], PCBJACOBI, PETSC_TRUE));
   }
-  /* what PETSc's package factors is in blocks, too: with fill, and on the host */
   PetscCall(OptionsPut("pc_factor_levels", "1"));
-  PetscCall(TestCase(cases[1], PCBJACOBI, PETSC_FALSE));
+  PetscCall(TestCase(cases[1], PCBJACOBI, PETSC_TRUE));
+  PetscCall(TestCase(cases[2], PCBJACOBI, PETSC_TRUE));
   PetscCall(OptionsPut("pc_factor_levels", NULL));
-  PetscCall(PlacePut("host"));
+  PetscCall(PlacePut("host")); /* what PETSc's package factors is in blocks, too */
   for (int i = 0; i < CASES; i++) PetscCall(TestCase(cases[i], PCBJACOBI, PETSC_FALSE));
   if (size == 1) PetscCall(TestSetter(&cases[1]));
   PetscCall(PlacePut("gpu"));

@@ -269,11 +269,13 @@ PetscErrorCode IncompleteTestEngines(void)
   PetscCall(PetscOptionsClearValue(NULL, "-sub_pc_type"));
   PetscCall(TestDeclined(PCSOR, "-pc_sor_diagonal_shift", "0.1", "-pc_sor_diagonal_shift"));
   PetscCall(TestPCWith(scalar, PCBJACOBI, "-pc_bjacobi_local_blocks", "3"));
+  PetscCall(TestPCWith(scalar, PCBJACOBI, "-sub_pc_factor_levels", "1"));
+  PetscCall(TestPCWith(scalar, PCASM, "-sub_pc_factor_mat_ordering_type", MATORDERINGRCM));
   PetscCall(TestDeclined(PCASM, "-pc_asm_local_type", "multiplicative", "are not added up"));
   PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_type", PCJACOBI, size > 1 ? "of this process is not" : "is bjacobi"));
   PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_factor_mat_solver_type", MATSOLVERPETSC,
                          size > 1 ? "of this process is not" : "is bjacobi"));
   PetscCall(TestDeclined(PCBJACOBI, "-sub_ksp_type", KSPGMRES, "does more than"));
-  PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_factor_levels", "1", "-pc_factor_levels 1"));
+  PetscCall(TestDeclined(PCBJACOBI, "-sub_pc_factor_shift_type", "inblocks", "inblocks"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

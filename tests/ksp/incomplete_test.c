@@ -1,5 +1,5 @@
 /*
-  incomplete_test.c - ILU(0) and ICC(0) of the package petscpack, through PCILU and PCICC of a program that names no
+  incomplete_test.c - ILU and ICC of the package petscpack, through PCILU and PCICC of a program that names no
   package: iterations are compared with those of PETSc's package, and counters say where the factors were.
 
     incomplete_test -mat_aijfmt_device gpu
@@ -246,6 +246,50 @@ static PetscErrorCode TestRenewal(MatType type, KSPType method, PCType of_pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Levels of fill and orders, with the shifts that follow from them */
+static PetscErrorCode TestFill(void)
+{
+  static const IncompleteCase tetrahedra = {.name = "tetrahedra", .shape = 2, .factor = 1};
+  static const IncompleteCase convection = {.name = "convection", .shape = 2, .factor = 1, .skew = 0.5};
+  static const IncompleteCase nodes      = {.name = "3 unknowns a node", .shape = 3, .factor = 1};
+  static const IncompleteCase one        = {.name = "one row", .shape = 4, .factor = 1};
+  static const IncompleteCase weak       = {.name = "indefinite", .shape = 2, .factor = 0.4};
+  static const struct {
+    const IncompleteCase *of;
+    const char           *levels, *order;
+    MatType               type;
+    PCType                of_pc;
+    MatFactorShiftType    shift;
+  } rows[] = {{&convection, "1", MATORDERINGNATURAL, MATAIJ, PCILU, MAT_SHIFT_NONE},
+              {&nodes, "2", MATORDERINGNATURAL, MATAIJRBP, PCILU, MAT_SHIFT_NONZERO},
+              {&convection, "0", MATORDERINGRCM, MATAIJ, PCILU, MAT_SHIFT_NONE},
+              {&convection, "1", MATORDERINGND, MATAIJRBP, PCILU, MAT_SHIFT_NONE},
+              {&one, "1", MATORDERINGQMD, MATAIJ, PCILU, MAT_SHIFT_NONE},
+              {&weak, "1", MATORDERINGRCM, MATAIJ, PCILU, MAT_SHIFT_POSITIVE_DEFINITE},
+              {&weak, "0", MATORDERING1WD, MATAIJ, PCILU, MAT_SHIFT_NONZERO},
+              {&tetrahedra, "1", MATORDERINGNATURAL, MATAIJ, PCICC, MAT_SHIFT_POSITIVE_DEFINITE},
+              {&nodes, "2", MATORDERINGRCM, MATAIJRBP, PCICC, MAT_SHIFT_POSITIVE_DEFINITE},
+              {&tetrahedra, "0", MATORDERINGND, MATAIJ, PCICC, MAT_SHIFT_NONE},
+              {&weak, "1", MATORDERINGRCM, MATAIJAUTO, PCICC, MAT_SHIFT_POSITIVE_DEFINITE},
+              {&weak, "0", MATORDERINGRCM, MATAIJ, PCICC, MAT_SHIFT_NONZERO}};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_factor_diagonal_fill", NULL)); /* there is nothing to fill */
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_factor_levels", rows[i].levels));
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_factor_mat_ordering_type", rows[i].order));
+    PetscCall(TestCase(rows[i].of, rows[i].type, rows[i].of_pc, rows[i].shift));
+  }
+  PetscCall(TestRenewal(MATAIJ, KSPGMRESDEVICE, PCILU));
+  PetscCall(TestRenewal(MATAIJRBP, KSPCGDEVICE, PCICC));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_factor_levels", "1"));
+  PetscCall(IncompleteTestSolves());
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_factor_levels"));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_factor_mat_ordering_type"));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_factor_diagonal_fill"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
@@ -264,6 +308,7 @@ int main(int argc, char **argv)
     PetscCall(TestRenewal(MATAIJ, KSPGMRES, PCILU));
     PetscCall(TestRenewal(MATAIJRBP, KSPGMRESDEVICE, PCILU));
     PetscCall(TestRenewal(MATAIJAUTO, KSPCGDEVICE, PCICC));
+    PetscCall(TestFill());
     PetscCall(IncompleteTestSolves());
     PetscCall(IncompleteTestHost());
     PetscCall(IncompleteTestSweeps());

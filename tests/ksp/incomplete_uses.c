@@ -258,13 +258,55 @@ static PetscErrorCode TestOthers(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Columns in another order than rows, as PCFactorReorderForNonzeroDiagonal() may have them, are PETSc's */
+static PetscErrorCode TestOrders(void)
+{
+  const MatSolverType packages[] = {MATSOLVERPETSC, MATSOLVERPETSCPACK};
+  MatFactorInfo       of;
+  MatIncompleteInfo   info;
+  PetscInt            n, *swapped;
+  Mat                 A, F;
+  Vec                 b, x[2];
+  IS                  row, col;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(incomplete_name, sizeof incomplete_name, "two orders"));
+  PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &symmetric, MATAIJ, &A));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(PetscMalloc1(n, &swapped));
+  for (PetscInt i = 0; i < n; i++) swapped[i] = i < 2 ? 1 - i : i;
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &row));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, swapped, PETSC_OWN_POINTER, &col));
+  PetscCall(MatFactorInfoInitialize(&of));
+  of.fill = 1;
+  PetscCall(MatCreateVecs(A, NULL, &b));
+  PetscCall(VecSetRandom(b, NULL));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(MatGetFactor(A, packages[i], MAT_FACTOR_ILU, &F));
+    PetscCall(MatILUFactorSymbolic(F, A, row, col, &of));
+    PetscCall(MatLUFactorNumeric(F, A, &of));
+    PetscCall(VecDuplicate(b, &x[i]));
+    PetscCall(MatSolve(F, b, x[i]));
+    if (i) {
+      PetscCall(MatIncompleteGetInfo(F, &info));
+      PetscCall(IncompleteCheck((PetscBool)(info.solves_host == 1 && !info.on_device), "on the device"));
+      PetscCall(IncompleteCheck((PetscBool)(strstr(info.reason, "different orderings") != NULL), info.reason));
+    }
+    PetscCall(MatDestroy(&F));
+  }
+  PetscCall(CheckSame(x[0], x[1], "another solution than PETSc's"));
+  PetscCall(TestDestroyVecs(&x[0], &x[1]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(ISDestroy(&row));
+  PetscCall(ISDestroy(&col));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode IncompleteTestHost(void)
 {
   PetscFunctionBeginUser;
-  PetscCall(TestReason(&symmetric, "-pc_factor_levels", "1", MATAIJ, PCILU, "-pc_factor_levels 1"));
-  PetscCall(TestReason(&symmetric, "-pc_factor_levels", "2", MATAIJRBP, PCICC, "-pc_factor_levels 2"));
-  PetscCall(TestReason(&symmetric, "-pc_factor_mat_ordering_type", "rcm", MATAIJ, PCILU, "ordering"));
-  PetscCall(TestReason(&symmetric, "-pc_factor_diagonal_fill", "1", MATAIJ, PCILU, "filled"));
+  PetscCall(TestOrders());
   PetscCall(TestReason(&symmetric, "-pc_factor_shift_type", "inblocks", MATAIJ, PCILU, "inblocks"));
   PetscCall(TestReason(&symmetric, "-pc_factor_shift_type", "inblocks", MATAIJRBP, PCILU, "inblocks"));
   PetscCall(PetscOptionsClearValue(NULL, "-mat_aijfmt_device"));

@@ -30,14 +30,16 @@ static SpmvStatus check_options(const SpmvPattern *p, SpmvScalar scalar, const S
                      "a factorization in %d blocks of units of %d rows: neither may be negative, and units must divide "
                      "the %lld rows",
                      o->blocks, o->unit_rows, (long long)p->rows);
+  if (o->fill && (o->kind == SPMV_FACTOR_SOR || !o->fill->row_ptr || !o->fill->col))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization with fill: it is SOR, or an array is missing");
   if (o->blocks > 1 && o->kind == SPMV_FACTOR_SOR)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "SOR in %d blocks: sweeps have one block, so set `blocks` to 1",
                      o->blocks);
-  if (!(o->zero_pivot >= 0) || !(o->shift_amount > 0))
-    return spmv_fail(
-        exec, SPMV_ERR_ARGUMENT,
-        "a factorization: zero_pivot is %g, which must be at least 0, and shift_amount %g, which must be positive",
-        o->zero_pivot, o->shift_amount);
+  if (!(o->zero_pivot >= 0) || (o->shift == SPMV_SHIFT_NONZERO && !(o->shift_amount > 0)))
+    return spmv_fail(exec, SPMV_ERR_ARGUMENT,
+                     "a factorization: zero_pivot is %g, which must be at least 0, and shift_amount %g, which must be "
+                     "positive if shifts are nonzero",
+                     o->zero_pivot, o->shift_amount);
   if (p->space != SPMV_HOST)
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "a factorization: the pattern must be in host memory");
   return spmv_check_space("a factorization", exec);
@@ -48,7 +50,7 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
 {
   const int is_icc = f->options.kind == SPMV_FACTOR_ICC, is_sor = f->options.kind == SPMV_FACTOR_SOR;
   const int is_part = spmv_factor_is_part(f), transposes = is_icc || f->options.transposes;
-  const int on_device = f->object.space == SPMV_DEVICE;
+  const int on_device = f->object.space == SPMV_DEVICE, ordered = f->options.fill && f->options.fill->order;
 
   const int64_t n = f->rows, S = spmv_scalar_bytes(f->scalar), rows = 4 * n, pointers = rows + 4;
   const int64_t entries = f->info.factor_nonzeros, gathered = f->gathered + 1; /* never NULL */
@@ -64,6 +66,8 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
                 {&r->source, is_part ? 4 * entries : 0},
                 {&r->a_first, is_part ? rows : 0},
                 {&r->a_end, is_part ? rows : 0},
+                {&r->order, ordered ? rows : 0},
+                {&r->row_at, ordered ? rows : 0},
                 {&r->entries, S * entries},
                 {&r->inverse, S * n},
                 {&r->nodes.first, r->nodes.most ? rows : 0},
@@ -93,6 +97,7 @@ static SpmvStatus hold(SpmvFactorization *f, SpmvExec *exec)
   SPMV_TRY(
       spmv_object_hold(&f->object, f->object.space, ARRAYS, bytes, "a factorization", (void **const *)array, exec));
   f->info.bytes = f->object.bytes;
+  if (!ordered) r->row_at = spmv_factor_needs(f)->row;
   if (!is_part) {
     r->a_first = r->row_ptr;
     r->a_end   = r->row_ptr + 1;
@@ -125,7 +130,10 @@ static SpmvStatus fill(SpmvFactorization *f, const SpmvPattern *p, SpmvScalar sc
     if (o->node_rows > 1) f->factor.nodes.most = o->node_rows;
     else f->options.zero_pivot = 0; /* only a diagonal entry that is zero is an error */
   }
-  return slots_of(exec)->analyse(f, p, exec);
+  const SpmvStatus status =
+      o->fill ? spmv_factor_analyse_filled(f, p, slots_of(exec), exec) : slots_of(exec)->analyse(f, p, exec);
+  f->options.fill = NULL; /* which the caller may free now */
+  return status;
 }
 
 SpmvStatus spmv_factor_create(const SpmvPattern *p, SpmvScalar scalar, const SpmvFactorOptions *o, SpmvExec *exec,

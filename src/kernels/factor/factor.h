@@ -7,7 +7,7 @@
 
 SPMV_C_BEGIN
 
-/* A triangle without its diagonal. Its rows are stored in the order in which they are solved: place q has row row[q],
+/* A triangle without its diagonal. Its rows are stored in the order in which they are solved: place q has row row[q] of A,
    after all rows that it needs. A lower triangle has the entries of a row with columns ascending, an upper one
    descending, so that the rows that are solved last come last. */
 typedef struct {
@@ -94,13 +94,18 @@ SPMV_BOTH SpmvRange spmv_kept_of(const SpmvDivision *d, const int32_t *row_ptr, 
 typedef struct {
   int32_t *row_ptr, *col;   /* [rows+1], [entries] */
   int32_t *diagonal;        /* [rows]: the entry with the pivot */
-  int32_t *source;          /* [entries] of ICC and in blocks: the nonzero of A; NULL: the same number */
+  int32_t *source;          /* [entries] of ICC, in blocks and with fill: the nonzero of A, or -1: none; NULL: the same
+                               number */
   int32_t *a_first, *a_end; /* [rows]: the nonzeros of A in the row and its block are those from a_first to a_end - 1 */
+  int32_t *order;           /* [rows]: the row of A of a row; NULL: the same number */
+  int32_t *row_at;          /* [rows]: the row at each place of the triangle by which rows need each other */
   void    *entries;         /* [entries] */
-  void    *inverse;         /* [rows]: one over the pivot */
+  void    *inverse;         /* [rows]: one over the pivot, by rows of A */
   /* With nodes the entries are multiplied by the inverses of the diagonal blocks, and are 0 in these blocks */
   SpmvNodes nodes;
 } SpmvFactorRows;
+
+SPMV_BOTH int32_t spmv_row_of_a(const SpmvFactorRows *f, int32_t row) { return f->order ? f->order[row] : row; }
 
 /* One attempt at a factorization */
 typedef struct {
@@ -173,6 +178,8 @@ typedef struct {
   SpmvStatus (*attempt)(SpmvFactorization *, const void *values, const SpmvAttempt *, SpmvFound *, SpmvExec *);
   SpmvStatus (*gather)(SpmvFactorization *, SpmvExec *);
   SpmvStatus (*solve)(SpmvFactorization *, const SpmvTriangle *, const SpmvFactorStep *, SpmvExec *);
+  /* numbers[k] = table[numbers[k]] */
+  SpmvStatus (*relabel)(int64_t count, const int32_t *table, int32_t *numbers, SpmvExec *);
 } SpmvFactorSlots;
 
 extern const SpmvFactorSlots spmv_factor_host_slots, spmv_factor_device_slots;
@@ -185,15 +192,17 @@ typedef struct {
 /* factor_analysis.c, on the host: fails unless the pattern can be factored */
 SpmvStatus spmv_factor_check(const SpmvPattern *, const SpmvDivision *, SpmvFactorSize *, SpmvExec *);
 SpmvStatus spmv_factor_analyse_on_host(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
+/* factor_fill.c: analyses the pattern of options.fill in place of that of A */
+SpmvStatus spmv_factor_analyse_filled(SpmvFactorization *, const SpmvPattern *a, const SpmvFactorSlots *, SpmvExec *);
 /* factor_device_analysis.cu */
 SpmvStatus spmv_factor_analyse_on_device(SpmvFactorization *, const SpmvPattern *, SpmvExec *);
 /* factor.c: allocates the arrays of a factorization of this pattern. size->upper: for ICC */
 SpmvStatus spmv_factor_hold(SpmvFactorization *, const SpmvPattern *, const SpmvFactorSize *, SpmvExec *);
 
-/* Whether the factor has only some nonzeros of the matrix */
+/* Whether the factor has other entries than the matrix */
 static inline int spmv_factor_is_part(const SpmvFactorization *f)
 {
-  return f->options.kind == SPMV_FACTOR_ICC || f->division.blocks > 1;
+  return f->options.kind == SPMV_FACTOR_ICC || f->division.blocks > 1 || f->options.fill;
 }
 
 /* Gives a triangle the next of the arrays that all triangles share */

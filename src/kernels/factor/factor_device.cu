@@ -64,7 +64,7 @@ struct Elimination {
   __device__ inline Other other_at(int32_t n) const
   {
     if (n >= end) return {};
-    const int32_t place = needs.col[n], at = needs.from[n], k = is_icc ? needs.row[place] : col[at - begin];
+    const int32_t place = needs.col[n], at = needs.from[n], k = is_icc ? f.row_at[place] : col[at - begin];
     return {place, at, is_icc ? at : f.diagonal[k] + 1, f.row_ptr[k + 1]};
   }
   __device__ inline int32_t find(int32_t k) const
@@ -137,7 +137,7 @@ __device__ inline void factor_ticket(Elimination<S, LANES, AT_ONCE> &e, const Sp
     if (e.lane > 0) continue;
     const S pivot = e.own[e.f.diagonal[e.row] - e.begin], inverse = 1 / pivot;
     mail.send(mail.of(place), inverse);
-    ((S *)e.f.inverse)[e.row] = inverse;
+    ((S *)e.f.inverse)[spmv_row_of_a(&e.f, e.row)] = inverse;
     if (Rows<S>::is_too_small(&e.f, &attempt, e.row, pivot)) atomicMin(&turns->found.zero_row, (uint32_t)e.row);
   }
 }
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(THREADS)
   const unsigned team  = ((unsigned)ALL_LANES >> (WARP - LANES)) << (threadIdx.x % WARP - lane);
   const S        shift = (S)spmv_shift_of(&attempt, turns->found.top);
   const bool     ended = place >= rows;
-  const int32_t  row = ended ? 0 : needs.row[place], begin = f.row_ptr[row], length = f.row_ptr[row + 1] - begin;
+  const int32_t  row = ended ? 0 : f.row_at[place], begin = f.row_ptr[row], length = f.row_ptr[row + 1] - begin;
   Elimination<S, LANES, AT_ONCE> e = {f, needs, kind == SPMV_FACTOR_ICC, lane, row, begin, length, team};
 
   if (!ended) {
@@ -234,6 +234,7 @@ SpmvStatus attempt(SpmvFactorization *f, const void *values, const SpmvAttempt *
 
 /* ---- values of triangles ---- */
 
+/* from and values may be one array */
 template <typename S>
 __global__ void __launch_bounds__(THREADS)
     spmv_factor_gather(int64_t count, const int32_t *from, const S *entries, S *values)
@@ -250,6 +251,13 @@ SpmvStatus gather(SpmvFactorization *f, SpmvExec *exec)
                 (const S *)f->factor.entries, (S *)f->values);
     return SPMV_SUCCESS;
   });
+}
+
+SpmvStatus relabel(int64_t count, const int32_t *table, int32_t *numbers, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_factor_gather<int32_t>, spmv_blocks(count, THREADS), THREADS, 0, count, numbers, table,
+              numbers);
+  return SPMV_SUCCESS;
 }
 
 /* ---- solves ---- */
@@ -410,4 +418,5 @@ SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvFactorSt
 }
 } // namespace
 
-extern "C" const SpmvFactorSlots spmv_factor_device_slots = {spmv_factor_analyse_on_device, attempt, gather, solve};
+extern "C" const SpmvFactorSlots spmv_factor_device_slots = {spmv_factor_analyse_on_device, attempt, gather, solve,
+                                                             relabel};

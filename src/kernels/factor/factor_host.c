@@ -34,4 +34,11 @@ static SpmvStatus solve(SpmvFactorization *f, const SpmvTriangle *t, const SpmvF
   return SPMV_SUCCESS;
 }
 
-const SpmvFactorSlots spmv_factor_host_slots = {spmv_factor_analyse_on_host, attempt, gather, solve};
+static SpmvStatus relabel(int64_t count, const int32_t *table, int32_t *numbers, SpmvExec *exec)
+{
+  (void)exec;
+  for (int64_t k = 0; k < count; k++) numbers[k] = table[numbers[k]];
+  return SPMV_SUCCESS;
+}
+
+const SpmvFactorSlots spmv_factor_host_slots = {spmv_factor_analyse_on_host, attempt, gather, solve, relabel};

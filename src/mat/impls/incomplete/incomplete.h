@@ -1,11 +1,11 @@
 /*
-  incomplete.h - ILU(0) and ICC(0) of AIJ matrices of the package petscpack, and sweeps of SOR.
+  incomplete.h - ILU and ICC of AIJ matrices of the package petscpack, and sweeps of SOR.
 
   A factor is a shell around one of two bodies: a factorization on the device, or the factor of PETSc's own package. The
   symbolic phase chooses; a numeric phase or a solve that the device refuses is PETSc's.
 
-    MatGetFactor() -> incomplete_create.c;  symbolic and numeric phases -> incomplete_factor.c, blocks of rows ->
-    incomplete_blocks.c;  MatSolve() and its relatives -> incomplete_solve.c;  MatSOR() -> sor.c
+    MatGetFactor() -> incomplete_create.c;  symbolic and numeric phases -> incomplete_factor.c, fill and orders ->
+    incomplete_fill.c, blocks of rows -> incomplete_blocks.c;  MatSolve() and its relatives -> incomplete_solve.c;  MatSOR() -> sor.c
 
   What solvers apply on the device is a MatIncompleteApply: a solve with a factor, or sweeps.
 */
@@ -53,12 +53,18 @@ PETSC_INTERN void           MatIncompleteFree(Mat_Incomplete *); /* what is on t
 PETSC_INTERN PetscErrorCode MatIncompleteBlocksRead(Mat F, Mat A, Mat_Incomplete *s);
 PETSC_INTERN PetscErrorCode MatIncompleteCut(Mat A, Mat_Incomplete *s, Mat *cut);
 
+/* incomplete_fill.c. Gets the pattern of s->host, the symbolic factor of PETSc's package, or leaves a reason; order: of
+   rows and columns, or NULL. Restore frees it. */
+PETSC_INTERN PetscErrorCode MatIncompleteFillGet(const Mat_Incomplete *s, IS order, SpmvFactorFill *,
+                                                 char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MatIncompleteFillRestore(SpmvFactorFill *);
+
 /* incomplete_factor.c. WhyHost: a reason that is known before the symbolic phase. Make: analyses and factors A again, for
-   transposed solves if the options say so; Numeric: factors A again. HostNumeric: PETSc's package factors A. The first three
+   transposed solves if the options say so, F is NULL for sweeps; Numeric: factors A again. HostNumeric: PETSc's package factors A. The first three
    leave a reason. */
-PETSC_INTERN PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_fill, MatFactorShiftType,
-                                                 PetscBool *asked, char why[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode MatIncompleteMake(Mat A, Mat_Incomplete *);
+PETSC_INTERN PetscErrorCode MatIncompleteWhyHost(Mat A, MatFactorShiftType, PetscBool *asked,
+                                                 char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MatIncompleteMake(Mat F, Mat A, Mat_Incomplete *);
 PETSC_INTERN PetscErrorCode MatIncompleteNumeric(Mat A, Mat_Incomplete *);
 PETSC_INTERN PetscErrorCode MatIncompleteHostNumeric(Mat F, Mat A, Mat_Incomplete *, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode MatILUFactorSymbolic_Incomplete(Mat, Mat, IS, IS, const MatFactorInfo *);

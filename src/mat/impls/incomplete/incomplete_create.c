@@ -50,9 +50,9 @@ static PetscErrorCode MatView_Incomplete(Mat F, PetscViewer viewer)
   if (s->host) PetscCall(MatView(s->host, viewer));
   if (s->why[0] || !s->device) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_factor_info(s->device, &info);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "factored on the GPU: %s(0), levels %lld and %lld, shift %g\n",
-                                   F->factortype == MAT_FACTOR_ILU ? "ILU" : "ICC", (long long)info.levels[0],
-                                   (long long)info.levels[1], info.shift));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factored on the GPU: %s(%d), levels %lld and %lld, shift %g\n",
+                                   F->factortype == MAT_FACTOR_ILU ? "ILU" : "ICC", (int)s->info.levels,
+                                   (long long)info.levels[0], (long long)info.levels[1], info.shift));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  analyses %" PetscInt_FMT ", factorizations %" PetscInt_FMT
                                    ", solves %" PetscInt_FMT "; on the host %" PetscInt_FMT "\n",
@@ -76,7 +76,9 @@ static PetscErrorCode MatGetInfo_Incomplete(Mat F, MatInfoType type, MatInfo *to
   to->nz_allocated = to->nz_used = (PetscLogDouble)info.factor_nonzeros;
   to->memory                     = (PetscLogDouble)info.bytes;
   to->fill_ratio_given           = s->info.fill;
-  to->fill_ratio_needed          = 1;
+  to->fill_ratio_needed          = F->factortype == MAT_FACTOR_ILU
+                                       ? (PetscLogDouble)info.factor_nonzeros / (PetscLogDouble)info.nonzeros
+                                       : 2 * (PetscLogDouble)info.factor_nonzeros / (PetscLogDouble)(info.nonzeros + info.rows);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

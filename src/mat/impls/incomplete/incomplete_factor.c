@@ -5,18 +5,13 @@
 #include "incomplete.h"
 #include "sys/compat.h"
 
-PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_fill, MatFactorShiftType shift,
-                                    PetscBool *asked, char why[SPMV_MESSAGE_MAX])
+PetscErrorCode MatIncompleteWhyHost(Mat A, MatFactorShiftType shift, PetscBool *asked, char why[SPMV_MESSAGE_MAX])
 {
   PetscFunctionBegin;
   *asked = PETSC_FALSE;
   PetscCall(AIJFmtFactorDecide(A, asked, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (A->rmap->n == 0) PetscCall(PetscStrncpy(why, "the matrix has no rows", SPMV_MESSAGE_MAX));
-  else if (levels > 0)
-    PetscCall(PetscSNPrintf(why, SPMV_MESSAGE_MAX,
-                            "-pc_factor_levels %" PetscInt_FMT ", and the GPU factors without fill", levels));
-  else if (diagonal_fill) PetscCall(PetscStrncpy(why, "missing diagonal entries may be filled", SPMV_MESSAGE_MAX));
   else if (shift == MAT_SHIFT_INBLOCKS) PetscCall(PetscStrncpy(why, "shifts are inblocks", SPMV_MESSAGE_MAX));
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
   PetscCall(PetscStrncpy(why, "the GPU factors real numbers of double precision only", SPMV_MESSAGE_MAX));
@@ -24,24 +19,14 @@ PetscErrorCode MatIncompleteWhyHost(Mat A, PetscInt levels, PetscBool diagonal_f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IsNatural(IS order, PetscBool *is)
-{
-  PetscFunctionBegin;
-  *is = PETSC_TRUE;
-  if (order) PetscCall(ISIdentity(order, is));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode WhyHost_Incomplete(Mat A, Mat_Incomplete *s)
 {
-  PetscBool rows, cols;
+  PetscBool same = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(MatIncompleteWhyHost(A, (PetscInt)s->info.levels, s->info.diagonal_fill != 0 ? PETSC_TRUE : PETSC_FALSE,
-                                 (MatFactorShiftType)(int)s->info.shifttype, &s->asked, s->why));
-  PetscCall(IsNatural(s->row, &rows));
-  PetscCall(IsNatural(s->col, &cols));
-  if (!s->why[0] && (!rows || !cols)) PetscCall(PetscStrncpy(s->why, "the ordering is not natural", sizeof s->why));
+  PetscCall(MatIncompleteWhyHost(A, (MatFactorShiftType)(int)s->info.shifttype, &s->asked, s->why));
+  if (!s->why[0] && s->row) PetscCall(ISEqualUnsorted(s->row, s->col, &same));
+  if (!same) PetscCall(PetscStrncpy(s->why, "rows and columns have different orderings", sizeof s->why));
   if (!s->why[0] && s->info.usedt != 0)
     PetscCall(PetscStrncpy(s->why, "entries below a drop tolerance are dropped", sizeof s->why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -65,7 +50,7 @@ static PetscBool OptionsTake(Mat_Incomplete *s)
 }
 
 /* A level, rows that wait for those of the level before, takes the device 0.8 us (decision 0084); the host needs 2.5 ns a
-   nonzero. Leaves a reason in s->why if the host is expected to be faster. */
+   nonzero of L and U. Leaves a reason in s->why if the host is expected to be faster. */
 enum { NONZEROS_A_LEVEL = 300 };
 
 static PetscErrorCode WhyLevels(Mat_Incomplete *s)
@@ -74,8 +59,8 @@ static PetscErrorCode WhyLevels(Mat_Incomplete *s)
 
   PetscFunctionBegin;
   spmv_factor_info(s->device, &info);
-  if (s->asked || info.nonzeros >= NONZEROS_A_LEVEL * (info.levels[0] + info.levels[1]))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  const int64_t both = s->options.kind == SPMV_FACTOR_ICC ? 2 * info.factor_nonzeros - info.rows : info.factor_nonzeros;
+  if (s->asked || both >= NONZEROS_A_LEVEL * (info.levels[0] + info.levels[1])) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_factor_destroy(&s->device);
   PetscCall(
       PetscSNPrintf(s->why, sizeof s->why,
@@ -85,20 +70,36 @@ static PetscErrorCode WhyLevels(Mat_Incomplete *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves a reason in s->why if the device refuses, or is expected to be slower */
-static PetscErrorCode Analyse_Incomplete(Mat A, Mat_Incomplete *s)
+static PetscErrorCode HostSymbolic_Incomplete(Mat, Mat, Mat_Incomplete *, PetscBool);
+
+/* Leaves a reason in s->why if the device refuses, or is expected to be slower. PETSc's package finds the fill, also that of
+   another order. */
+static PetscErrorCode Analyse_Incomplete(Mat F, Mat A, Mat_Incomplete *s)
 {
-  SpmvPattern here, narrow;
-  SpmvStatus  status;
-  int32_t    *block[2];
+  SpmvPattern    here, narrow;
+  SpmvStatus     status;
+  SpmvFactorFill fill;
+  PetscBool      natural = PETSC_TRUE;
+  int32_t       *block[2];
 
   PetscFunctionBegin;
   spmv_factor_destroy(&s->device);
+  if (s->row) PetscCall(ISIdentity(s->row, &natural));
+  if (!natural || s->info.levels > 0) {
+    PetscCall(HostSymbolic_Incomplete(F, A, s, PETSC_TRUE));
+    PetscCall(MatIncompleteFillGet(s, natural ? NULL : s->row, &fill, s->why));
+    PetscCall(MatDestroy(&s->host));
+    PetscCall(MatDestroy(&s->cut));
+    if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+    s->options.fill = &fill;
+  }
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(AIJFmtHostPatternGet(A, &here));
   PetscCall(AIJFmtPatternNarrow(&here, &narrow, block));
   status = spmv_factor_create(&narrow, SPMV_F64, &s->options, &s->exec, &s->device);
   for (int i = 0; i < 2; i++) PetscCall(PetscFree(block[i]));
+  if (s->options.fill) PetscCall(MatIncompleteFillRestore(&fill));
+  s->options.fill = NULL;
   PetscCall(AIJFmtHostPatternRestore(A, &here));
   PetscCall(AIJFmtRefuse(&s->exec, status, s->why));
   if (!status) PetscCall(WhyLevels(s));
@@ -128,10 +129,10 @@ PetscErrorCode MatIncompleteNumeric(Mat A, Mat_Incomplete *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatIncompleteMake(Mat A, Mat_Incomplete *s)
+PetscErrorCode MatIncompleteMake(Mat F, Mat A, Mat_Incomplete *s)
 {
   PetscFunctionBegin;
-  PetscCall(Analyse_Incomplete(A, s));
+  PetscCall(Analyse_Incomplete(F, A, s));
   if (!s->why[0]) PetscCall(MatIncompleteNumeric(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,7 +146,8 @@ static void ErrorTake(Mat F, Mat host)
   F->factorerror_zeropivot_row   = host->factorerror_zeropivot_row;
 }
 
-static PetscErrorCode HostSymbolic_Incomplete(Mat F, Mat A, Mat_Incomplete *s)
+/* pattern: only the pattern is wanted, which PETSc does not give of a factor that has inodes */
+static PetscErrorCode HostSymbolic_Incomplete(Mat F, Mat A, Mat_Incomplete *s, PetscBool pattern)
 {
   IS row = s->row, col = s->col;
 
@@ -156,6 +158,7 @@ static PetscErrorCode HostSymbolic_Incomplete(Mat F, Mat A, Mat_Incomplete *s)
   PetscCall(MatIncompleteCut(A, s, &A));
   PetscCall(MatGetFactor(A, MATSOLVERPETSC, F->factortype, &s->host));
   PetscCall(MatSetOptionsPrefix(s->host, ((PetscObject)F)->prefix));
+  if (pattern && F->factortype == MAT_FACTOR_ILU) PetscCall(MatSetOption(s->host, MAT_USE_INODES, PETSC_FALSE));
   if (!row) PetscCall(MatGetOrdering(A, MATORDERINGNATURAL, &row, &col));
   if (F->factortype == MAT_FACTOR_ILU) PetscCall(MatILUFactorSymbolic(s->host, A, row, col, &s->info));
   else PetscCall(MatICCFactorSymbolic(s->host, A, row, &s->info));
@@ -172,7 +175,7 @@ PetscErrorCode MatIncompleteHostNumeric(Mat F, Mat A, Mat_Incomplete *s, const M
 {
   PetscFunctionBegin;
   PetscCall(PetscInfo(F, "factored on the host: %s\n", s->why));
-  if (!s->host) PetscCall(HostSymbolic_Incomplete(F, A, s));
+  if (!s->host) PetscCall(HostSymbolic_Incomplete(F, A, s, PETSC_FALSE));
   PetscCall(AIJFmtHostFetch(A));
   PetscCall(MatIncompleteCut(A, s, &A));
   s->host->factorerrortype = MAT_FACTOR_NOERROR; /* that of the values before */
@@ -203,9 +206,9 @@ static PetscErrorCode Symbolic_Incomplete(Mat F, Mat A, IS row, IS col, const Ma
   PetscCall(WhyHost_Incomplete(A, s));
   if (!s->why[0]) {
     (void)OptionsTake(s);
-    PetscCall(Analyse_Incomplete(A, s));
+    PetscCall(Analyse_Incomplete(F, A, s));
   }
-  if (s->why[0]) PetscCall(HostSymbolic_Incomplete(F, A, s));
+  if (s->why[0]) PetscCall(HostSymbolic_Incomplete(F, A, s, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,12 +227,12 @@ PetscErrorCode MatICCFactorSymbolic_Incomplete(Mat F, Mat A, IS row, const MatFa
 }
 
 /* A shift may be another one than in the symbolic phase. Each numeric phase tries the device again. */
-static PetscErrorCode TryDevice_Incomplete(Mat A, Mat_Incomplete *s)
+static PetscErrorCode TryDevice_Incomplete(Mat F, Mat A, Mat_Incomplete *s)
 {
   PetscFunctionBegin;
   PetscCall(WhyHost_Incomplete(A, s));
   if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (OptionsTake(s)) PetscCall(Analyse_Incomplete(A, s));
+  if (OptionsTake(s)) PetscCall(Analyse_Incomplete(F, A, s));
   if (!s->why[0]) PetscCall(MatIncompleteNumeric(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -245,7 +248,7 @@ PetscErrorCode MatFactorNumeric_Incomplete(Mat F, Mat A, const MatFactorInfo *in
   PetscCall(PetscObjectStateGet((PetscObject)A, &s->values));
   s->info            = *info;
   F->factorerrortype = MAT_FACTOR_NOERROR;
-  if (s->device) PetscCall(TryDevice_Incomplete(A, s));
+  if (s->device) PetscCall(TryDevice_Incomplete(F, A, s));
   if (s->why[0]) PetscCall(MatIncompleteHostNumeric(F, A, s, info));
   else PetscCall(MatDestroy(&s->host));
   F->assembled    = PETSC_TRUE;

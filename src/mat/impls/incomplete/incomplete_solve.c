@@ -29,13 +29,13 @@ static PetscErrorCode BecomeHost_Incomplete(Mat F, Mat_Incomplete *s)
 }
 
 /* Transposes of L and U take memory, so the first transposed solve asks for them */
-static PetscErrorCode TransposesGet(Mat_Incomplete *s)
+static PetscErrorCode TransposesGet(Mat F, Mat_Incomplete *s)
 {
   PetscFunctionBegin;
   if (s->options.transposes || s->options.kind == SPMV_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(UnchangedRequire(s, "the first transposed solve"));
   s->options.transposes = 1;
-  PetscCall(MatIncompleteMake(s->matrix, s));
+  PetscCall(MatIncompleteMake(F, s->matrix, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,7 +100,7 @@ static PetscErrorCode Solve_Incomplete(Mat F, PetscBool transposed, HostSolve_In
 
   PetscFunctionBegin;
   if (!s->why[0]) {
-    if (transposed) PetscCall(TransposesGet(s));
+    if (transposed) PetscCall(TransposesGet(F, s));
     MatIncompleteApplyOf(s, &a);
     a.transposed = transposed;
     if (!s->why[0]) PetscCall(MatIncompleteOnDevice(&a, b, x, s->why));

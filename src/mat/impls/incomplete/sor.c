@@ -86,7 +86,7 @@ static PetscErrorCode SweepsUpdate(Mat A, Sweeps *s, int node_rows)
   s->pattern              = A->nonzerostate;
   s->of.values            = values;
   if (same) PetscCall(MatIncompleteNumeric(A, &s->of));
-  else PetscCall(MatIncompleteMake(A, &s->of));
+  else PetscCall(MatIncompleteMake(NULL, A, &s->of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
