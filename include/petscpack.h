@@ -51,7 +51,7 @@
 #if !defined(MATSOLVERCUDSS)
   #define MATSOLVERCUDSS "cudss"
 #endif
-/* ILU(0) and ICC(0) of sequential AIJ matrices on the GPU, for PCFactorSetMatSolverType() */
+/* ILU and ICC of sequential AIJ matrices on the GPU, for PCFactorSetMatSolverType() */
 #define MATSOLVERPETSCPACK "petscpack"
 
 /* How the iterations of KSPCGDEVICE, KSPRICHARDSONDEVICE and KSPGMRESDEVICE run, for KSPDeviceSetMode() */

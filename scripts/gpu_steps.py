@@ -83,6 +83,10 @@ STEPS = [
         factor_bench $FACTOR_ARGS --budget $limit40 --commit $commit --out $out/factor.json
         !factors 1 40 aijrbp gmresdevice_ilu,cgdevice_icc,cgdevice_sor,aggdevice_gamg $ilu_matrices
         !factors 1 40 aijcusparse gmres_ilu,cg_icc $ilu_matrices"""),
+    Step("incomplete_fill", "cuda", 400, 1 / 4, "the same solves with ILU(1), and with ICC(0) in the order `nd`", """
+        unit_kernels factor_fill_test.c
+        !factors 1 80 aijrbp gmresdevice_ilu,cgdevice_icc $ilu_matrices
+        !factors 1 100 aijcusparse gmres_ilu,cg_icc $ilu_matrices"""),
     Step("incomplete_host", "distro", 400, 1 / 4, "the rivals of the step incomplete: PETSc's ILU, ICC and block Jacobi on 1 and 16 processes", """
         !factors 16 60 aij gmres_bjacobi $ilu_matrices
         !factors 1 90 aij gmres_ilu,cg_icc,cg_sor $ilu_matrices"""),
@@ -214,6 +218,8 @@ WORDS = {
               "-petscpack_cudss_least_rows 0 -commit $commit",
     "incomplete": "$incomplete_host -gmresdevice_ilu_pc_factor_mat_solver_type petscpack -cgdevice_icc_pc_factor_mat_solver_type petscpack "
                   "-use_gpu_aware_mpi 0",
+    "incomplete_fill": "$incomplete -gmresdevice_ilu_pc_factor_levels 1 -gmres_ilu_pc_factor_levels 1 -cgdevice_icc_pc_factor_mat_ordering_type nd "
+                       "-cg_icc_pc_factor_mat_ordering_type nd",
     "incomplete_host": "-steps 0 -repeat 3 -changes 1 -rtol 1e-5 -commit $commit",  # 1e-5 is PETSc's default
     "ilu_matrices": "p1_rcm:114 tet3_rcm:69 tri_rcm:853",
     "guard": "--error-exitcode 9 --print-limit 20",

@@ -112,10 +112,10 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   `PCLU` and `PCCHOLESKY` keep their types: those for which no package is named, and that do not factor in place, take the
   package `MATSOLVERCUDSS`. PETSc's package factors where that cannot; see `PetscPackSetCuDSS()`.
 
-  `PCILU` and `PCICC` do so with the package `MATSOLVERPETSCPACK`: ILU(0) and ICC(0) in natural order of sequential AIJ
-  matrices are factored and solved with on the GPU, with PETSc's shifts and its iterates up to rounding. Blocks of
-  `PCBJACOBI` and `PCASM` are such PCs. PETSc's package factors small matrices, with fill, in other orderings, with shifts
-  inblocks, and where a pivot is too small. `PCSOR` has no name here: `MatSOR()` of a matrix of petscpack sweeps on the GPU.
+  `PCILU` and `PCICC` do so with the package `MATSOLVERPETSCPACK`: ILU and ICC of sequential AIJ matrices are factored
+  and solved with on the GPU, with PETSc's levels of fill, orderings and shifts, and its iterates up to rounding. Blocks of
+  `PCBJACOBI` and `PCASM` are such PCs. PETSc's package factors small matrices, with different orderings of rows and columns,
+  with shifts inblocks, and where a pivot is too small. `PCSOR` has no name here: `MatSOR()` of a matrix of petscpack sweeps on the GPU.
 
 .seealso: `PetscPackSetCuDSS()`, `MatIncompleteGetInfo()`, `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`

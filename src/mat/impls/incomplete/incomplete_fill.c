@@ -53,7 +53,7 @@ static void RowsPut(const Layout *l, const int32_t row_ptr[], int32_t col[], int
 }
 
 /* Of fill->row_ptr and col; *good as above */
-static PetscErrorCode PatternGet(const Layout *l, SpmvFactorFill *fill, PetscBool *good)
+static PetscErrorCode PatternCopy(const Layout *l, SpmvFactorFill *fill, PetscBool *good)
 {
   PetscInt *counts;
   int32_t  *row_ptr, *col, *used;
@@ -76,7 +76,7 @@ static PetscErrorCode PatternGet(const Layout *l, SpmvFactorFill *fill, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OrderGet(IS order, PetscInt n, SpmvFactorFill *fill)
+static PetscErrorCode OrderCopy(IS order, PetscInt n, SpmvFactorFill *fill)
 {
   const PetscInt *from;
   int32_t        *to;
@@ -107,12 +107,12 @@ PetscErrorCode MatIncompleteFillGet(const Mat_Incomplete *s, IS order, SpmvFacto
   PetscCall(MatGetRowIJ(s->host, 0, PETSC_FALSE, PETSC_FALSE, &l.n, &l.i, &l.j, &done));
   if (done) {
     PetscCall(PetscMalloc1(l.n, &l.upper));
-    PetscCall(PatternGet(&l, fill, &good));
+    PetscCall(PatternCopy(&l, fill, &good));
     PetscCall(PetscFree(l.upper));
     PetscCall(MatRestoreRowIJ(s->host, 0, PETSC_FALSE, PETSC_FALSE, NULL, &l.i, &l.j, &done));
   }
   if (!good) PetscCall(PetscStrncpy(why, "this PETSc stores factors in another way", SPMV_MESSAGE_MAX));
-  else if (order) PetscCall(OrderGet(order, l.n, fill));
+  else if (order) PetscCall(OrderCopy(order, l.n, fill));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
