@@ -14,6 +14,8 @@ static GenSpec ShapeGet(int shape)
     return gen_tetrahedra(3, GEN_P1, GEN_NATURAL, 3);
   case 5: /* a chain */
     return gen_stencil(5, 17000, 1, 1);
+  case 6: /* 462 nonzeros a level */
+    return gen_stencil(7, 20, 20, 20);
   default:
     return gen_diagonal(1);
   }

@@ -6,6 +6,7 @@ static const IncompleteCase tetrahedra = {.name = "tetrahedra", .shape = 2, .fac
 static const IncompleteCase symmetric  = {.name = "tetrahedra", .shape = 2, .factor = 1};
 
 static const IncompleteCase chain = {.name = "chain", .shape = 5, .factor = 1};
+static const IncompleteCase pairs = {.name = "2 unknowns a node", .shape = 6, .factor = 1, .unit = 2};
 
 static PetscErrorCode FactorOf(KSP ksp, Mat *F)
 {
@@ -305,13 +306,29 @@ static PetscErrorCode TestOrders(void)
 
 PetscErrorCode IncompleteTestHost(void)
 {
+  IncompleteCase    single = pairs;
+  MatIncompleteInfo info;
+  IncompleteResult  ours;
+  KSP               ksp;
+  Mat               A;
+
   PetscFunctionBeginUser;
   PetscCall(TestOrders());
   PetscCall(TestReason(&symmetric, "-pc_factor_shift_type", "inblocks", MATAIJ, PCILU, "inblocks"));
   PetscCall(TestReason(&symmetric, "-pc_factor_shift_type", "inblocks", MATAIJRBP, PCILU, "inblocks"));
   PetscCall(PetscOptionsClearValue(NULL, "-mat_aijfmt_device"));
+  PetscCall(PetscSNPrintf(incomplete_name, sizeof incomplete_name, "few levels"));
+  single.unit = 0;
+  PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &single, MATAIJ, &A));
+  PetscCall(IncompleteSolver(A, KSPGMRES, PCILU, NULL, &ksp));
+  PetscCall(IncompleteSolve(ksp, &ours));
+  PetscCall(IncompleteInfo(ksp, &info));
+  PetscCall(IncompleteCheck((PetscBool)(info.on_device && info.solves > 0), info.reason));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
   PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "auto", MATAIJ, PCILU, "fewer than"));
   PetscCall(TestReason(&chain, "-mat_aijfmt_device", "auto", MATAIJ, PCILU, "17000 and 17000 levels"));
+  PetscCall(TestReason(&pairs, "-mat_aijfmt_device", "auto", MATAIJ, PCILU, "58 and 58 levels"));
   PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "host", MATAIJ, PCICC, "-mat_aijfmt_device host"));
   PetscCall(TestReason(&symmetric, "-mat_aijfmt_device", "host", MATAIJRBP, PCILU, "-mat_aijfmt_device host"));
   PetscCall(PetscOptionsSetValue(NULL, "-mat_aijfmt_device", "gpu"));
