@@ -234,6 +234,7 @@ PetscErrorCode PetscPackMGFits(PetscBool *fits)
 static PetscErrorCode TestGamg(void)
 {
   PetscReal      threshold = (PetscReal)0.125;
+  PetscInt       factor    = 3;
   const PC_GAMG *gamg;
   PC             pc;
 
@@ -244,9 +245,11 @@ static PetscErrorCode TestGamg(void)
   PetscCall(PCGAMGASMSetUseAggs(pc, PETSC_TRUE));
   PetscCall(PCGAMGSetThreshold(pc, &threshold, 1));
   PetscCall(PCGAMGSetProcEqLim(pc, 77));
+  PetscCall(PCGAMGSetRankReductionFactors(pc, &factor, 1));
   gamg             = PetscPackGamg(pc);
   gamg_layout.fits = gamg->use_aggs_in_asm == PETSC_TRUE && gamg->threshold[0] == threshold && gamg->gamg_type_name &&
-                             gamg->ops && gamg->ops->coarsen && gamg->min_eq_proc == 77
+                             gamg->ops && gamg->ops->coarsen && gamg->min_eq_proc == 77 &&
+                             gamg->level_reduction_factors[0] == factor
                          ? PETSC_TRUE
                          : PETSC_FALSE;
   PetscCall(PCDestroy(&pc));

@@ -1,6 +1,6 @@
 /*
   mgdevice_limit.c - on how many processes the levels of a gamgdevice lie: with fewer than 1,500 rows on one, unless the
-  program or its options set the limit of PCGAMG, or there is no GPU; then as PETSc's. The iterations are those with
+  program or its options set the limit of PCGAMG or factors, or there is no GPU; then as PETSc's. The iterations are those with
   PETSc's limit, or one more or less.
 */
 static const char help[] = "Checks on how many processes the levels of gamgdevice lie.\n";
@@ -42,6 +42,7 @@ static const Case cases[] = {
     {"replaced", PCGAMG, "", 0, PETSC_TRUE},
     {"replaced_call", PCGAMG, "", 50, PETSC_FALSE},
     {"parallel", PCGAMGDEVICE, PARALLEL, 0, PETSC_FALSE},
+    {"factors", PCGAMGDEVICE, "-pc_gamg_rank_reduction_factors 1", 0, PETSC_FALSE},
 #if PetscDefined(HAVE_PTSCOTCH) || PetscDefined(HAVE_PARMETIS)
     {"repartition", PCGAMGDEVICE, "-pc_gamg_repartition", 0, PETSC_TRUE},
 #endif
@@ -127,14 +128,32 @@ static PetscErrorCode Make(const Case *c, Mat A, const char name[], PetscBool ou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The hierarchy of PETSc with the factor 1, which leaves the first coarse level on all processes */
+static PetscErrorCode MakeApart(const Case *c, const Problem *p, Mat A, Made *petsc)
+{
+  Case same = *c;
+
+  PetscFunctionBeginUser;
+  same.type = PCGAMG;
+  PetscCall(PetscPackReplaceType(PCGAMG, PETSC_FALSE));
+  PetscCall(Make(&same, A, p->name, PETSC_FALSE, petsc));
+  PetscCall(PetscPackReplaceType(PCGAMG, PETSC_TRUE));
+  PetscCall(CGDevTestCheck(!p->side || petsc->shared > 0, p->name, "the factors have no effect in PETSc"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Compare(const Case *c, const Problem *p, Mat A, const Made *petsc)
 {
   const PetscBool ours = c->ours && CGDevTestOnDevice() ? PETSC_TRUE : PETSC_FALSE;
   char            name[64], text[64];
-  Made            made = {.levels = 0};
+  Made            made = {.levels = 0}, apart = {.levels = 0};
   int             same, all;
 
   PetscFunctionBeginUser;
+  if (strstr(c->options, "factors")) {
+    PetscCall(MakeApart(c, p, A, &apart));
+    petsc = &apart;
+  }
   PetscCall(PetscSNPrintf(name, sizeof name, "%s, %s", p->name, c->name));
   PetscCall(Make(c, A, name, ours, &made));
   PetscCall(CGDevTestCheck(made.shared == (ours ? 0 : petsc->shared), name, "small levels on other processes"));

@@ -46,8 +46,16 @@ PetscErrorCode MGDevLimitFromOptions(PC pc, PC_MGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the limit is ours: nobody has set one, and each process has a GPU. A program that wants its coarsest level on
-   several processes gets PETSc's limit. Collective. */
+/* Whether the program says itself on how many processes levels lie */
+static PetscBool HasFactors(const PC_GAMG *gamg)
+{
+  for (int i = 0; i < PETSC_MG_MAXLEVELS; i++)
+    if (gamg->level_reduction_factors[i] > 0) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+/* Whether the limit is ours: nobody has set one or factors, and each process has a GPU. A program that wants its coarsest
+   level on several processes gets PETSc's limit. Collective. */
 static PetscErrorCode IsOurs(PC pc, const PC_MGDevice *s, PetscBool *ours)
 {
   char        reason[SPMV_MESSAGE_MAX];
@@ -61,7 +69,8 @@ static PetscErrorCode IsOurs(PC pc, const PC_MGDevice *s, PetscBool *ours)
   if (!*ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscPackGamgFits(&fits));
   PetscCall(MGDevWhyNoDevice(reason));
-  if (!fits || reason[0] || PetscPackGamg(pc)->use_parallel_coarse_grid_solver) *ours = PETSC_FALSE;
+  if (!fits || reason[0] || PetscPackGamg(pc)->use_parallel_coarse_grid_solver || HasFactors(PetscPackGamg(pc)))
+    *ours = PETSC_FALSE;
   PetscCall(PetscPackAll(PetscObjectComm((PetscObject)pc), ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
