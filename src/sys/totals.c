@@ -7,13 +7,13 @@
 enum { PLACES = PETSCPACK_BY_PETSC + 1, SET_UPS = PETSCPACK_PATTERN + 1, APPLIES = PETSCPACK_SWEEP + 1 };
 
 static struct {
-  PetscInt64 products[PLACES], solves_gpu, solves_host, iterations_gpu;
-  PetscInt64 applies[2 * APPLIES]; /* of each kind, first those by PETSc, then those on the GPU */
-  PetscInt64 set_up[2 * SET_UPS];  /* of each kind, first those by PETSc, then those on the GPU */
-  int64_t    largest[PLACES];      /* nonzeros of the matrix that gave why[place] */
-  PetscInt64 shared;               /* most nonzeros on this GPU of a system on several */
-  char       why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
-  char       why_apply[APPLIES][SPMV_MESSAGE_MAX];
+  PetscInt64      products[PLACES], solves_gpu, solves_host, iterations_gpu;
+  PetscInt64      applies[2 * APPLIES]; /* of each kind, first those by PETSc, then those on the GPU */
+  PetscInt64      set_up[2 * SET_UPS];  /* of each kind, first those by PETSc, then those on the GPU */
+  int64_t         largest[PLACES];      /* nonzeros of the matrix that gave why[place] */
+  PetscPackShared shared[2];            /* with the most nonzeros, without and with a cycle */
+  char            why[PLACES][SPMV_MESSAGE_MAX], why_solve[SPMV_MESSAGE_MAX];
+  char            why_apply[APPLIES][SPMV_MESSAGE_MAX];
 } totals;
 
 void PetscPackCountProduct(PetscPackPlace place, int64_t nonzeros, const char why[])
@@ -37,7 +37,12 @@ void PetscPackCountSolve(PetscInt iterations, const char why_host[])
   }
 }
 
-void PetscPackCountShared(PetscInt64 nonzeros) { totals.shared = PetscMax(totals.shared, nonzeros); }
+void PetscPackCountShared(const PetscPackShared *solver)
+{
+  PetscPackShared *largest = &totals.shared[solver->cycle ? 1 : 0];
+
+  if (solver->nonzeros >= largest->nonzeros) *largest = *solver;
+}
 
 void PetscPackCountApply(PetscPackApply kind, const char why_petsc[])
 {
@@ -108,23 +113,34 @@ static PetscErrorCode FormatSetUp(char line[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The part about several GPUs, if one would do */
+/* The part about several GPUs, if one would do. Measured and calculated for two H200, docs/several-gpus.md. */
 static PetscErrorCode AppendShared(char line[], size_t size)
 {
-  const PetscInt64 paying = 8000000; /* nonzeros a GPU: measured on two H200, docs/several-gpus.md */
-  PetscInt64       all;
+  const PetscInt64 paying[] = {8000000, 12000000}; /* nonzeros a GPU, without and with a cycle */
+  const PetscInt64 first = 30, renewed = 3;        /* solves after which a set-up of GAMG has paid at the earliest */
+  PetscInt64       all[2]  = {totals.shared[0].nonzeros, totals.shared[1].nonzeros};
+  PetscInt64       set_ups = totals.shared[1].set_ups, solves = totals.shared[1].solves;
+  int              cycle;
   PetscMPIInt      processes;
   size_t           length;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
-  PetscCallMPI(MPI_Allreduce(&totals.shared, &all, 1, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
-  if (all == 0 || all >= paying * processes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPIU_INT64, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscStrlen(line, &length));
-  PetscCall(PetscSNPrintf(line + length, size - length,
-                          "; one GPU may be faster: the largest system on %d processes has %lld nonzeros, and a GPU "
-                          "pays from %lld on",
-                          (int)processes, (long long)all, (long long)paying));
+  cycle = all[1] >= all[0];
+  if (all[cycle] > 0 && all[cycle] < paying[cycle] * processes)
+    PetscCall(PetscSNPrintf(line + length, size - length,
+                            "; one GPU may be faster: the largest system on %d processes has %lld nonzeros, and a GPU "
+                            "pays from %lld on%s",
+                            (int)processes, (long long)all[cycle], (long long)paying[cycle],
+                            cycle ? " with multigrid" : ""));
+  else if (cycle && set_ups > 0 && solves < first + renewed * (set_ups - 1))
+    PetscCall(PetscSNPrintf(
+        line + length, size - length,
+        "; one GPU may be faster: %lld set-ups of GAMG on %d processes served %lld solves; the first one pays after "
+        "%lld, one with new values after %lld, at the earliest",
+        (long long)set_ups, (int)processes, (long long)solves, (long long)first, (long long)renewed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,8 +12,13 @@ typedef enum { PETSCPACK_GRAPH, PETSCPACK_PATTERN } PetscPackSetUp;
 PETSC_INTERN void PetscPackCountProduct(PetscPackPlace, int64_t nonzeros, const char why[]);
 PETSC_INTERN void PetscPackCountSetUp(PetscPackSetUp, PetscBool gpu);
 PETSC_INTERN void PetscPackCountSolve(PetscInt iterations, const char why_host[]);
-/* Counts a solve on several GPUs; nonzeros: of the rows of this process */
-PETSC_INTERN void PetscPackCountShared(PetscInt64 nonzeros);
+/* A solver on several GPUs. nonzeros: of the rows of this process; set_ups and solves: so far, of a solver with GAMG, whose
+   set-ups take longer on several GPUs */
+typedef struct {
+  PetscInt64 nonzeros, set_ups, solves;
+  PetscBool  cycle;
+} PetscPackShared;
+PETSC_INTERN void PetscPackCountShared(const PetscPackShared *);
 /* Applications of a PC of type mgdevice or gamgdevice, solves with factors of the packages cudss and petscpack, and calls of
    MatSOR() */
 typedef enum { PETSCPACK_CYCLE, PETSCPACK_FACTOR, PETSCPACK_SWEEP } PetscPackApply;

@@ -5,6 +5,7 @@
 */
 #include "kspdevice.h"
 #include "sys/compose.h"
+#include "sys/private.h"
 #include "sys/totals.h"
 
 static PetscLogEvent KSPDev_SetUp, KSPDev_Loop;
@@ -175,15 +176,21 @@ static PetscErrorCode SolveByParent(KSP ksp, KSPDevice *s)
 /* Counts a solve on the device */
 static PetscErrorCode Count_KSPDevice(KSP ksp, KSPDevice *s)
 {
-  MatInfo info;
-  Mat     A;
+  PetscPackShared solver = {.cycle = KSPDevHasCycle(s) ? PETSC_TRUE : PETSC_FALSE};
+  PetscBool       gamg;
+  MatInfo         info;
+  Mat             A;
 
   PetscFunctionBegin;
   s->solves_device++;
   if (!s->several) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  PetscPackCountShared((PetscInt64)info.nz_used);
+  PetscCall(PetscPackIsGamg(ksp->pc, &gamg));
+  solver.nonzeros = (PetscInt64)info.nz_used;
+  solver.solves   = s->solves_device;
+  solver.set_ups  = gamg ? MGDevHierarchyInfo(s->multigrid)->set_ups : 0;
+  PetscPackCountShared(&solver);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
