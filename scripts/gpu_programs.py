@@ -331,3 +331,22 @@ def mpi_solves(run):
                            run.left() // 2, Path(f"{file}.log"))
                 taken += ["--take", f"{title}={file}.json"] if run.made(Path(f"{file}.json")) else []
     table(run, "mpi_table.py", run.out / "mpi.json", *taken, "--details", run.out / "mpi.md")
+
+
+def mpi_set_ups(run, *matrices):
+    """CG with GAMG of type aggdevice at PETSc's defaults, on one GPU and on two, by this commit and by the one in EARLIER, in turns"""
+    parts, taken, paths, folders = run.emptied(run.out / "set-ups-parts"), [], os.environ.get("LD_LIBRARY_PATH", ""), {"": run.here}
+    if run.value("EARLIER"):
+        folders[", earlier"] = Path(run.value("EARLIER")).resolve()
+    for matrix in matrices:
+        for ranks, (which, folder) in ((ranks, item) for ranks in "12" for item in folders.items()):
+            file = parts / f"{matrix.replace(':', '-')}.{ranks}{which[2:]}"
+            commit = dict(line.partition(" ")[::2] for line in run.text(folder / "MANIFEST").splitlines()).get("commit", "unknown")
+            os.environ["LD_LIBRARY_PATH"] = f"{folder}/lib:{paths}"
+            run.logged(["mpiexec", "-n", ranks, f"{folder}/bin/solve_bench", "-matrix", matrix, "-types", run.value("MPI_TYPE"), "-solvers",
+                        "cgdevice_gamgdevice", "-cgdevice_gamgdevice_pc_gamg_type", "aggdevice", "-cgdevice_gamgdevice_pc_gamg_aggressive_square_graph",
+                        "true", "-steps", "0", "-changes", "2", "-repeat", "5", "-json", f"{file}.json", "-commit", commit, "-launcher",
+                        f"mpiexec -n {ranks}", "-options_left", "no", "-use_gpu_aware_mpi", "0"], 60, Path(f"{file}.log"))
+            taken += ["--take", f"{ranks} GPU{'s' if ranks == '2' else ''}{which}={file}.json"] if run.made(Path(f"{file}.json")) else []
+    os.environ["LD_LIBRARY_PATH"] = paths
+    table(run, "mpi_table.py", run.out / "set-ups.json", *taken, "--details", run.out / "set-ups.md")

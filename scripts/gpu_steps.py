@@ -127,6 +127,10 @@ STEPS = [
         @tests 60 mpiexec -n 2 mgdevice_table -sample 13 -expect_nccl 1 -use_gpu_aware_mpi 0
         @tests 60 mpiexec -n 2 mgdevice_pc -expect_nccl 1 -use_gpu_aware_mpi 0
         @tests 60 mpiexec -n 2 gmresdevice_test -sample 9 -use_gpu_aware_mpi 0
+        @tests 60 mpiexec -n 2 cgdevice_cases -expect_nccl 1 -use_gpu_aware_mpi 0
+        @tests 60 mpiexec -n 2 aggdevice_test -type aijrbp -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
+        @tests 60 mpiexec -n 2 aggdevice_blocks -expect_nccl 1 -mat_aijfmt_decline 0 -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
+        @tests 60 mpiexec -n 2 estimates_test -mat_aijfmt_decline 0 -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
         # mpiexec fails with the process that dies, so the message of the other one counts
         @tests !expect '^error [1-9][0-9]* after [0-9.]+ s' 90 mpiexec -disable-auto-cleanup -n 2 cgdevice_peer -use_gpu_aware_mpi 0
         @tests 120 mpiexec -n 2 conf_mat -format $MPI_FORMAT -sample 17 -scratch $scratch/conf_mat.bin -mat_aijfmt_decline 0 -mat_aijfmt_device gpu \
@@ -139,6 +143,15 @@ STEPS = [
           -json $out/timeline-aijcusparse.json -use_gpu_aware_mpi 1
         @timelines !table timeline.py $out/timeline-*.json
         @solves !mpi_solves"""),
+    Step("mpi_large", "cuda", 590, -10, "two GPUs: set-ups of GAMG beside those of an earlier commit (`EARLIER`), and the largest problems with 32-bit indices; runs only if "
+         "it is named", """
+        !two_gpus
+        @tests 60 mpiexec -n 2 estimates_test -mat_aijfmt_decline 0 -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
+        @set_ups !mpi_set_ups $MPI_SET_UPS
+        @gamg 200 mpiexec -n 2 mult_timeline -n $MPI_LARGEST_GAMG -ksp_type cgdevice -pc_type gamgdevice -pc_gamg_type aggdevice $largest -json \
+          $out/largest-gamg.json
+        @cg 300 mpiexec -n 2 mult_timeline -n $MPI_LARGEST_CG -ksp_type cgdevice -pc_type jacobi $largest -json $out/largest-cg.json
+        !table timeline.py $out/largest-*.json"""),
     Step("distro", "distro", 500, 2 / 3, "a distribution's PETSc without CUDA, which keeps vectors on the host: PETSc's unmodified `ex2` with `aij` and `aijrbp`, "
          "then every format with its matrices on the GPU", """
         !compare aij $ranks ex2 -m 300 -n 300 -ksp_type cg -ksp_converged_reason -pc_type jacobi '-mat_type TYPE -dll_append \
@@ -202,7 +215,7 @@ STEPS = [
     Step("auto", "cuda", 600, 300, "measures the choices of `aijauto` by petsc_bench; runs only if it is named", """
         !auto $AUTO_SPACE $AUTO_MATRICES"""),
 ]
-ON_REQUEST = ("auto",)
+ON_REQUEST = ("auto", "mpi_large")
 PETSC_PROGRAMS = ("bench_kspsolve", "ex2", "ex10", "ex42", "ex56")  # of ksp/ksp/tutorials
 BY_HAND = {"cuda": ("mat_auto",)}  # packed, though no step runs it
 
@@ -212,6 +225,7 @@ WORDS = {
     "small": "-mat_aijfmt_device gpu -use_gpu_aware_mpi 0 -mat_no_inode",
     "insist": "-mat_aijfmt_decline 0 -conf_mat_aijfmt_decline 0",  # one operation has a prefix
     "replace": "-petscpack_replace aij,cg,gmres,mg,gamg",
+    "largest": "-mat_type $MPI_TYPE -iterations 8 -ksp_view -log_view $plugin",
     "plugin": "-dll_append $here/lib/libpetscpack.so -use_gpu_aware_mpi 0",
     "fuzz": "$here/fuzz.sh --program $part/bin/fuzz_mat --mpiexec $part/bin/mpiexec --where GPU",
     "direct": "-types aij -solvers lu_cudss,cholesky_cudss,lu_mumps,cholesky_mumps -steps 0 -repeat 3 -changes 1 -petscpack_cudss $CUDSS "
@@ -261,6 +275,11 @@ SETTINGS = {
     "MPI_TYPE": ("aijrbp", "our type"),
     "MPI_FORMAT": ("rbp", "the format of conf_mat"),
     "MPI_N": ("159", "the size of mult_timeline"),
+    "MPI_LARGE_PARTS": ("tests set_ups gamg cg", "parts of `mpi_large`"),
+    "MPI_SET_UPS": ("tet3_rcm:69 p1_rcm:114 tri_rcm:853 tet3_rcm:110 p1_rcm:159", "its matrices for set-ups"),
+    "MPI_LARGEST_CG": ("840", "the size of its mult_timeline with CG: 593 million rows"),
+    "MPI_LARGEST_GAMG": ("640", "the size of its mult_timeline with GAMG: 262 million rows"),
+    "EARLIER": ("", "an unpacked bundle of an earlier commit, whose set-ups `mpi_large` measures in turns with ours"),
     "MPI_FUZZ": ("300", "random sequences"),
     "MPI_ARGS": ("", "further arguments for solve_bench"),
     "DOLFINX_ARGS": ("--cells 50 --newton-cells 41", "arguments for dolfinx_run.py"),
