@@ -168,7 +168,7 @@ extern "C" SpmvStatus spmv_nccl_alive(void *ctx, double waited, SpmvExec *exec)
   SPMV_TRY(check_usable(nccl, exec));
   SpmvStatus status =
       spmv_nccl_status(spmv_nccl_library()->CommGetAsyncError(nccl->comm, &result), "ncclCommGetAsyncError", exec);
-  if (!status) status = spmv_nccl_status(result, "an operation", exec);
+  if (!status) status = spmv_nccl_status(result, "ncclCommGetAsyncError", exec);
   if (!status && waited >= nccl->patience)
     status = spmv_fail(exec, SPMV_ERR_PEER,
                        "NCCL: no progress for %.0f s: another process has died, or does not call this solve", waited);

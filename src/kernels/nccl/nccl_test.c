@@ -150,7 +150,7 @@ UNIT_TEST(nccl_gives_up)
     UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_alive(a.nccl, 29, &a.exec));
     if (!slow) setenv("SPMV_FAKE_NCCL_FAIL", "asynchronous", 1);
     UNIT_EQUAL(SPMV_ERR_PEER, spmv_nccl_alive(a.nccl, slow ? 30 : 1, &a.exec));
-    UNIT_CONTAINS(slow ? "no progress for 30 s" : "an operation() of NCCL: a fault", a.exec.message);
+    UNIT_CONTAINS(slow ? "no progress for 30 s" : "ncclCommGetAsyncError() of NCCL: a fault", a.exec.message);
     unsetenv("SPMV_FAKE_NCCL_FAIL");
     UNIT_EQUAL(SPMV_ERR_PEER, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
     UNIT_CONTAINS("was given up", a.exec.message);
