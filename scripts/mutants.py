@@ -43,7 +43,8 @@ MUTANTS = [
            "p->stream)", "unit_scratch_test"),
     Mutant("wide_order_cut", "plan/transpose.cu", "type = order_bytes(plan) == 4 ? SPMV_I32 : SPMV_I64;", "type = SPMV_I32;",
            "unit_transpose_test"),
-    Mutant("ticket_not_drawn", "factor/factor_turns.cuh", "drawn[0] = atomicAdd(&turns->ticket, 1u);", "drawn[0] = blockIdx.x;",
+    Mutant("ticket_not_drawn", "factor/factor_turns.cuh", "    drawn[1] = turns->epoch + 1;",
+           "    drawn[1] = turns->epoch + 1;\n    if (drawn[0] < gridDim.x) drawn[0] = blockIdx.x;",
            "unit_factor_test_backward"),
     Mutant("launches_not_counted", "factor/factor_turns.cuh", "  turns->epoch++;\n", "", "unit_factor_test"),
 ]

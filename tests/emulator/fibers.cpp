@@ -60,9 +60,9 @@ struct Block {
   std::vector<int>             order, place; /* the order in which threads take turns, and the place of each in it */
   int                          turn = 0;     /* the place of the current thread */
   Places                       ready;        /* threads that can go on ... */
+  Places                       yielded;      /* ... after all of these have had a turn */
   Places                       in_barrier, in_front; /* ... that wait for the others, and for the previous kernels */
   int                          size = 0, current = 0, live = 0, at_barrier = 0, at_grid = 0, sum = 0, barrier_sum = 0;
-  int                          yields      = 0;     /* since other blocks have had a turn */
   int                          at_previous = 0;     /* threads that wait for the previous kernels */
   bool                         early       = false; /* whether the previous kernels have not ended */
 };
@@ -95,13 +95,18 @@ Block &block() { return *running; }
 
 void run_bodies();
 
-/* Gives the turn to the next thread that can go on, or to the host: if all have ended or wait for the grid, or if those
-   that are left wait for the previous kernels */
+/* Gives the turn to the next thread that can go on, or to the host: if all have ended or wait for the grid, if those that
+   are left wait for the previous kernels, or if all wait or have yielded, so that other blocks have their turns */
 void pass_turn(Block &b, Stack &from)
 {
   if (b.at_grid == b.live) return switch_stack(from, b.host);
   int next = b.ready.behind(b.turn, b.size);
   if (next < 0) next = b.ready.behind(-1, b.size);
+  if (next < 0) {
+    b.ready.take(b.yielded);
+    next = b.ready.behind(-1, b.size);
+    if (next >= 0 && takes_turns) return switch_stack(from, b.host);
+  }
   if (next < 0) {
     if (b.at_previous == 0) fault("deadlock: threads of a block wait at different barriers");
     return switch_stack(from, b.host);
@@ -239,7 +244,6 @@ void begin_block(Block &b, const Kernel &k)
 {
   b.body = &k.body;
   b.size = b.live = k.threads;
-  b.yields        = 0;
   begin_turns(b);
   for (int w = 0; w * WARP < b.size; w++) {
     b.warp[w].meeting = 0;
@@ -380,9 +384,8 @@ void yield(long tries)
   Block &b = block();
 
   if (tries > TRIES) fault("deadlock: a thread waits for what no thread of a running block writes");
-  if (!takes_turns || ++b.yields < 2 * b.size) return wait_turn(b);
-  b.yields = 0; /* each thread that could go on has had a turn */
-  switch_stack(b.stack[b.current], b.host);
+  wait_among(b, b.yielded);
+  wait_turn(b);
 }
 
 int block_barrier(int v)

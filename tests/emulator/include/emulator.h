@@ -52,8 +52,9 @@ void *dynamic_shared();
 /* Waits for the kernels before this one, if it began before their end */
 void wait_for_previous();
 
-/* Lets other threads run, also of other blocks that have begun, for a thread that waits for what they write. After many
-   tries it waits for a block that has not begun, or for nobody: a fault. All blocks have one shared memory meanwhile. */
+/* Lets all other threads run, also of other blocks that have begun, for a thread that waits for what they write. After
+   many tries it waits for a block that has not begun, or for nobody: a fault. All blocks share their __shared__ variables
+   meanwhile. */
 void yield(long tries);
 
 /* Waits for all threads of a cooperative grid. Blocks then run one after the other, with one shared memory for all. */
