@@ -46,7 +46,8 @@ MUTANTS = [
     Mutant("ticket_not_drawn", "factor/factor_turns.cuh", "    drawn[1] = turns->epoch + 1;",
            "    drawn[1] = turns->epoch + 1;\n    if (drawn[0] < gridDim.x) drawn[0] = blockIdx.x;",
            "unit_factor_test_backward"),
-    Mutant("launches_not_counted", "factor/factor_turns.cuh", "  turns->epoch++;\n", "", "unit_factor_test"),
+    Mutant("launches_not_counted", "factor/factor_turns.cuh", "(turns->epoch + 1) % UINT32_MAX", "turns->epoch", "unit_factor_test"),
+    Mutant("launch_without_a_number", "factor/factor_turns.cuh", "(turns->epoch + 1) % UINT32_MAX", "turns->epoch + 1", "unit_factor_test"),
 ]
 MACHINE_CODE = MUTANTS[0]
 

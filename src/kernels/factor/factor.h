@@ -150,7 +150,7 @@ SPMV_BOTH double spmv_shift_of(const SpmvAttempt *a, double top)
   return a->fraction > 0 ? a->fraction * (1.1 * least) : a->amount;
 }
 
-enum { SPMV_TURNS_BYTES = 64 /* of SpmvTurns */ };
+enum { SPMV_TURNS_BYTES = 64 /* of SpmvTurns */, SPMV_TURNS_EPOCH = 8 /* where its number of the last launch lies */ };
 
 struct SpmvFactorization {
   SpmvObject        object;

@@ -1,6 +1,7 @@
 /* Tests of incomplete factorizations and sweeps: against dense loops, the device against the host bit by bit, new values,
    numbers that are none, graphs. */
 #include "factor_test.h"
+#include "factor.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
@@ -476,6 +477,41 @@ UNIT_TEST(numbers_that_are_none_go_through)
     UNIT_CHECK(none > 0);
     free(host);
     free(device);
+    free(b);
+    factor_matrix_free(&m);
+  }
+}
+
+/* Solves and factorizations around the largest number of a launch, which begins again behind it */
+UNIT_TEST(numbers_of_launches_begin_again)
+{
+  const uint32_t number = UINT32_MAX - 3;
+
+  for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_ICC && last_space() == SPMV_DEVICE; kind++) {
+    FactorMatrix            m     = factor_matrix(6, kind == SPMV_FACTOR_ICC);
+    const SpmvFactorOptions o     = factor_options((SpmvFactorKind)kind);
+    double                 *b     = factor_numbers(m.n, 4);
+    double                 *fresh = factor_results(&m, &o, SPMV_F64, SPMV_DEVICE, m.value, b, 1);
+    FactorLife              l;
+    uint32_t                last;
+
+    factor_open(&l, SPMV_DEVICE, NULL, &m, SPMV_F64);
+    UNIT_EQUAL(SPMV_SUCCESS, factor_make(&l, &m, &o));
+    char *epoch = (char *)l.f->turns + SPMV_TURNS_EPOCH;
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(epoch, SPMV_DEVICE, &number, SPMV_HOST, sizeof number, &l.exec));
+    for (int turn = 0; turn < 3; turn++) {
+      factor_set(&l, m.value, b, NULL);
+      if (turn != 1) UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
+      UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_solve(l.f, 0, l.b, l.x, &l.exec));
+      double *x = factor_x(&l);
+      UNIT_CHECK(factor_same(x, fresh, m.n));
+      free(x);
+    }
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(&last, SPMV_HOST, epoch, SPMV_DEVICE, sizeof last, &l.exec));
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&l.exec));
+    UNIT_EQUAL(8 - 3, last);
+    factor_close(&l);
+    free(fresh);
     free(b);
     factor_matrix_free(&m);
   }

@@ -20,11 +20,12 @@
 /* Begins as zeros */
 struct SpmvTurns {
   uint32_t  ticket, left; /* blocks that have begun and ended in this launch */
-  uint32_t  epoch;        /* launches before this one */
+  uint32_t  epoch; /* of the last launch. The next one has one more, and never 0: words without a number have 0. */
   uint32_t  unused;
   SpmvFound found; /* by a factorization */
 };
 static_assert(sizeof(SpmvTurns) <= SPMV_TURNS_BYTES, "raise SPMV_TURNS_BYTES");
+static_assert(offsetof(SpmvTurns, epoch) == SPMV_TURNS_EPOCH, "correct SPMV_TURNS_EPOCH");
 
 #ifndef SPMV_KERNEL_YIELD /* tests/emulator defines its own: lets other threads run, and faults after many tries */
   #define SPMV_KERNEL_YIELD(tries) (void)(tries)
@@ -130,5 +131,5 @@ __device__ inline void spmv_leave(SpmvTurns *turns)
   __threadfence();
   if (atomicAdd(&turns->left, 1u) + 1 < gridDim.x) return;
   turns->ticket = turns->left = 0;
-  turns->epoch++;
+  turns->epoch                = (turns->epoch + 1) % UINT32_MAX;
 }
