@@ -94,6 +94,44 @@ static PetscErrorCode TestOperation(IncompleteCase c, PetscBool rows_are_alike)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Options for inodes, which a matrix reads when it is made: rows of a node are relaxed as PETSc relaxes them, and
+   differently from rows of nodes without the option */
+static PetscErrorCode TestInodeOption(const char option[], const char value[], PetscBool has_nodes)
+{
+  PetscInt *sizes, most = 0, n = 0;
+  Mat       ours, petsc, other;
+  PetscReal distance, size;
+  Vec       b, x[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(incomplete_name, sizeof incomplete_name, "MatSOR(), %s %s", option, value));
+  PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &nodes, MATAIJ, &other));
+  PetscCall(PetscOptionsSetValue(NULL, option, value));
+  PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &nodes, MATAIJRBP, &ours));
+  PetscCall(IncompleteMatrix(PETSC_COMM_SELF, &nodes, MATAIJ, &petsc));
+  PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscCall(MatInodeGetInodeSizes(petsc, &n, &sizes, NULL));
+  for (PetscInt i = 0; sizes && i < n; i++) most = PetscMax(most, sizes[i]);
+  PetscCall(IncompleteCheck((PetscBool)(most == (has_nodes ? 2 : 0)), "PETSc's nodes are not those of the option"));
+  for (int way = 0; way < 4; way++)
+    PetscCall(
+        CompareSweep(ours, petsc, 1, SOR_SYMMETRIC_SWEEP | (way % 2 ? SOR_ZERO_INITIAL_GUESS : 0), 0, 1 + way / 2, 1));
+  PetscCall(CheckSweeps(ours, 4, 0));
+  PetscCall(MatCreateVecs(ours, &x[0], &b));
+  PetscCall(VecDuplicate(b, &x[1]));
+  PetscCall(VecSet(b, 1));
+  PetscCall(MatSOR(ours, b, 1, (MatSORType)(SOR_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS), 0, 1, 1, x[0]));
+  PetscCall(MatSOR(other, b, 1, (MatSORType)(SOR_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS), 0, 1, 1, x[1]));
+  PetscCall(TestDistance(x[0], x[1], NORM_INFINITY, &distance, &size));
+  PetscCall(IncompleteCheck((PetscBool)(distance > 1e-3 * size), "the option changed nothing"));
+  PetscCall(TestDestroyVecs(&x[0], &x[1]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&other));
+  PetscCall(MatDestroy(&ours));
+  PetscCall(MatDestroy(&petsc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A matrix that the device does not take, and later does */
 static PetscErrorCode TestHost(IncompleteCase c, const char device[], PetscBool zero)
 {
@@ -240,6 +278,10 @@ PetscErrorCode IncompleteTestSweeps(void)
   PetscFunctionBeginUser;
   PetscCall(TestOperation(scalar, PETSC_FALSE));
   PetscCall(TestOperation(nodes, PETSC_TRUE));
+  if (!PetscDefined(HAVE_CUDA)) { /* PETSc's types with CUDA have no inodes */
+    PetscCall(TestInodeOption("-mat_no_inode", "true", PETSC_FALSE));
+    PetscCall(TestInodeOption("-mat_inode_limit", "2", PETSC_TRUE));
+  }
   PetscCall(TestHost(scalar, "host", PETSC_FALSE));
   PetscCall(TestHost(scalar, "auto", PETSC_FALSE));
   PetscCall(TestHost(chain, "auto", PETSC_FALSE));

@@ -317,6 +317,7 @@ int main(int argc, char **argv)
     PetscCall(IncompleteTestBlocks());
     PetscCall(IncompleteTestDivided());
     PetscCall(IncompleteTestEngines());
+    PetscCall(IncompleteTestBroken());
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));

@@ -50,3 +50,5 @@ PetscErrorCode IncompleteTestDivided(void);
 /* incomplete_sweeps.c */
 PetscErrorCode IncompleteTestSweeps(void);
 PetscErrorCode IncompleteTestEngines(void);
+/* incomplete_broken.c */
+PetscErrorCode IncompleteTestBroken(void);
