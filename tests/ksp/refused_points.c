@@ -127,6 +127,8 @@ static const Action actions[] = {
     PLAIN(KSPCGDEVICE, PCPBJACOBI),
     PLAIN(KSPGMRESDEVICE, PCJACOBI),
     PLAIN(KSPCGDEVICE, PCASM),
+    PLAIN(KSPCGDEVICE, PCILU),
+    PLAIN(KSPGMRESDEVICE, PCBJACOBI),
     PLAIN(KSPCGDEVICE, PCGAMG),
     PLAIN(KSPGMRESDEVICE, PCGAMG),
     PLAIN(KSPCG, PCGAMGDEVICE),
@@ -151,6 +153,12 @@ static const Action actions[] = {
     OPERATION(PTAP_VALUES),
     OPERATION(AB),
 };
+
+/* ILU is a PC of one process */
+static PetscBool RefusedRuns(const Action *a)
+{
+  return refused.size == 1 || !a->pc || strcmp(a->pc, PCILU) ? PETSC_TRUE : PETSC_FALSE;
+}
 
 static size_t DeviceMemory(void)
 {
@@ -195,6 +203,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscPackReplaceType(PCILU, PETSC_TRUE));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &refused.rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &refused.size));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-kind", of_kind, sizeof of_kind, NULL));
@@ -212,7 +221,8 @@ int main(int argc, char **argv)
     if (of_kind[0] && strcmp(of_kind, kind_names[k])) continue;
     refused.kind = (Kind)k;
     for (size_t a = 0; a < sizeof actions / sizeof *actions; a++)
-      if (!strncmp(actions[a].name, only, strlen(only))) PetscCall(RunAction(&actions[a], first, last, step));
+      if (!strncmp(actions[a].name, only, strlen(only)) && RefusedRuns(&actions[a]))
+        PetscCall(RunAction(&actions[a], first, last, step));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " checks, %" PetscInt_FMT " failed\n", checks, failures));
   PetscCall(PetscFinalize());

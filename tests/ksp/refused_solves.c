@@ -16,7 +16,7 @@ static PetscErrorCode Look(KSP ksp, PetscInt n, PetscReal norm, void *ctx)
 
 static PetscErrorCode Solver(const char type[], const char pc_type[], Mat A, KSP *ksp)
 {
-  PetscBool agg, gmres, graph, blocks;
+  PetscBool agg, gmres, graph, overlap, blocks;
   PC        pc;
 
   PetscFunctionBeginUser;
@@ -29,8 +29,10 @@ static PetscErrorCode Solver(const char type[], const char pc_type[], Mat A, KSP
   if (gmres) PetscCall(KSPMonitorSet(*ksp, Look, NULL, NULL));
   PetscCall(PetscStrcmp(pc_type, PCPBJACOBI, &graph)); /* with PCJACOBI: one kernel for the whole solve */
   if (graph) PetscCall(KSPDeviceSetMode(*ksp, KSP_DEVICE_GRAPH));
-  PetscCall(PetscStrcmp(pc_type, PCASM, &blocks)); /* blocks that overlap, with a function that the device has */
-  if (blocks) PetscCall(PetscOptionsInsertString(NULL, "-sub_pc_type sor -sub_mat_aijfmt_device gpu"));
+  PetscCall(PetscStrcmp(pc_type, PCASM, &overlap)); /* with a function that the device has */
+  PetscCall(PetscStrcmp(pc_type, PCBJACOBI, &blocks));
+  if (overlap) PetscCall(PetscOptionsInsertString(NULL, "-sub_pc_type sor -sub_mat_aijfmt_device gpu"));
+  if (blocks) PetscCall(PetscOptionsInsertString(NULL, "-sub_pc_type ilu -sub_mat_aijfmt_device gpu"));
   PetscCall(PetscStrcmp(pc_type, AGG, &agg));
   PetscCall(PCSetType(pc, agg ? PCGAMG : pc_type));
   if (agg) PetscCall(PCGAMGSetType(pc, PCGAMGAGGDEVICE));
@@ -181,8 +183,8 @@ PetscErrorCode RefusedSolve(const Action *a, long point)
   PetscCall(CheckCounts(ksp, count, refused.met));
   PetscCall(Counts(ksp, count, &reason));
   PetscCall(VecZeroEntries(x));
-  /* an analysis for sweeps tries again with a new matrix, so with a new set-up of blocks */
-  if (!strcmp(a->pc, PCASM)) {
+  /* an analysis for factors or sweeps tries again in a new set-up */
+  if (!strcmp(a->pc, PCASM) || !strcmp(a->pc, PCBJACOBI) || !strcmp(a->pc, PCILU)) {
     PetscCall(KSPReset(ksp));
     PetscCall(KSPSetOperators(ksp, A, A));
   }
