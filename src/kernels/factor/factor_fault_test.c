@@ -176,22 +176,36 @@ UNIT_TEST(calls_without_sense_are_refused)
 
 /* ---- refused memory and calls ---- */
 
+/* What has arrays of its own: each kind; transposes, blocks of rows, nodes */
+static const SpmvFactorOptions lives[] = {{.kind = SPMV_FACTOR_ILU, .shift_amount = 1},
+                                          {.kind = SPMV_FACTOR_ICC, .shift_amount = 1},
+                                          {.kind = SPMV_FACTOR_SOR, .shift_amount = 1},
+                                          {.kind = SPMV_FACTOR_ILU, .shift_amount = 1, .transposes = 1},
+                                          {.kind = SPMV_FACTOR_ILU, .shift_amount = 1, .transposes = 1, .blocks = 3},
+                                          {.kind = SPMV_FACTOR_ICC, .shift_amount = 1, .blocks = 3},
+                                          {.kind = SPMV_FACTOR_SOR, .shift_amount = 1, .node_rows = 3}};
+enum { LIVES = sizeof lives / sizeof *lives };
+
+static FactorAction action_of(const SpmvFactorOptions *o)
+{
+  return o->kind == SPMV_FACTOR_SOR ? FACTOR_SYMMETRIC : o->transposes ? FACTOR_SOLVE_T : FACTOR_SOLVE;
+}
+
 /* Everything from the creation to a solve or a sweep, up to the first failure */
 static SpmvStatus live(FactorLife *l, const FactorMatrix *m, const SpmvFactorOptions *o)
 {
   SpmvStatus status = factor_make(l, m, o);
 
   if (!status) status = spmv_factor_numeric(l->f, l->values, &l->exec);
-  if (!status) status = factor_do(l, o->kind == SPMV_FACTOR_SOR ? FACTOR_SYMMETRIC : FACTOR_SOLVE, 1, 0);
+  if (!status) status = factor_do(l, action_of(o), 1, 0);
   if (!status && l->exec.space == SPMV_DEVICE) status = spmv_stream_wait(&l->exec);
   return status;
 }
 
-static void fail_each_allocation(SpmvFactorKind kind, SpmvSpace space, SpmvSpace fault)
+static void fail_each_allocation(const SpmvFactorOptions *o, SpmvSpace space, SpmvSpace fault)
 {
-  const SpmvFactorOptions o       = options_of(kind, SPMV_SHIFT_NONE);
-  FactorMatrix            m       = factor_matrix(8, kind == SPMV_FACTOR_ICC);
-  int64_t                 fail_at = 0, calls;
+  FactorMatrix m       = factor_matrix(8, o->kind == SPMV_FACTOR_ICC);
+  int64_t      fail_at = 0, calls;
 
   do {
     Hooks      hooks;
@@ -201,7 +215,7 @@ static void fail_each_allocation(SpmvFactorKind kind, SpmvSpace space, SpmvSpace
     factor_open(&l, space, &hooks, &m, SPMV_F64);
     factor_set(&l, m.value, m.value, m.value);
     hooks_counter(&hooks, fault)->fail_at = ++fail_at;
-    const SpmvStatus status               = live(&l, &m, &o);
+    const SpmvStatus status               = live(&l, &m, o);
     calls                                 = hooks_counter(&hooks, fault)->calls;
     UNIT_EQUAL(calls >= fail_at ? SPMV_ERR_MEMORY : SPMV_SUCCESS, status);
     factor_close(&l);
@@ -214,19 +228,19 @@ static void fail_each_allocation(SpmvFactorKind kind, SpmvSpace space, SpmvSpace
 
 UNIT_TEST(lack_of_memory_leaves_nothing)
 {
-  for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_SOR; kind++)
+  for (int i = 0; i < LIVES; i++)
     for (int space = SPMV_HOST; space <= last_space(); space++)
       for (int fault = SPMV_HOST; fault <= space; fault++)
-        fail_each_allocation((SpmvFactorKind)kind, (SpmvSpace)space, (SpmvSpace)fault);
+        fail_each_allocation(&lives[i], (SpmvSpace)space, (SpmvSpace)fault);
 }
 
 #ifdef EMULATED
 /* Each launch, copy and wait fails once; afterwards the same object works, as far as it was made */
 UNIT_TEST(a_failing_call_of_the_device_is_passed_on)
 {
-  for (int kind = SPMV_FACTOR_ILU; kind <= SPMV_FACTOR_SOR && last_space() == SPMV_DEVICE; kind++) {
-    const SpmvFactorOptions o      = options_of((SpmvFactorKind)kind, SPMV_SHIFT_NONE);
-    FactorMatrix            m      = factor_matrix(8, kind == SPMV_FACTOR_ICC);
+  for (int i = 0; i < LIVES && last_space() == SPMV_DEVICE; i++) {
+    const SpmvFactorOptions o      = lives[i];
+    FactorMatrix            m      = factor_matrix(8, o.kind == SPMV_FACTOR_ICC);
     int                     errors = 0, calls = 0, failed = 1;
     double                 *first = NULL;
 
@@ -248,7 +262,7 @@ UNIT_TEST(a_failing_call_of_the_device_is_passed_on)
         if (l.f) UNIT_EQUAL(SPMV_SUCCESS, spmv_factor_numeric(l.f, l.values, &l.exec));
         else UNIT_EQUAL(SPMV_SUCCESS, live(&l, &m, &o));
         factor_set(&l, NULL, NULL, m.value);
-        UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, kind == SPMV_FACTOR_SOR ? FACTOR_SYMMETRIC : FACTOR_SOLVE, 1, 0));
+        UNIT_EQUAL(SPMV_SUCCESS, factor_do(&l, action_of(&o), 1, 0));
       }
       double *x = factor_x(&l);
       if (!first) first = x;
