@@ -12,7 +12,8 @@ static const char help[] = "Compares GAMG of type aggdevice with agg.\n";
 #include <string.h>
 
 static PetscBool expect_gpu, little;
-static PetscInt  levels_host, levels_agg;
+static PetscBool one_way; /* the next matrix has edges whose opposite is no entry, with a negligible weight */
+static PetscInt  levels_host, levels_agg, injected; /* 1: PETSc makes the finest prolongator, for every type of GAMG */
 static char      type[64] = MATAIJ;
 
 /* The outcome of a set-up and a solve */
@@ -35,7 +36,7 @@ static PetscErrorCode Grid(PetscInt n, PetscInt unknowns, Mat *A)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   rows = size == 3 && rank == 1 ? 0 : n * n * unknowns; /* a process without rows */
   PetscCall(
-      TestCreate(PETSC_COMM_WORLD, type, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, unknowns, 5 * unknowns, A));
+      TestCreate(PETSC_COMM_WORLD, type, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, unknowns, 6 * unknowns, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,6 +63,7 @@ static PetscErrorCode GridFill(Mat A, PetscInt n, PetscInt unknowns, PetscReal o
     const PetscInt k = p - first, neighbour[] = {k % n + 1 < n ? p + 1 : -1, k + n < last - first ? p + n : -1};
 
     PetscCall(Couple(A, unknowns, p, p, (PetscReal)0.02));
+    if (one_way && p + 3 < last) PetscCall(Couple(A, unknowns, p, p + 3, (PetscReal)-1e-12));
     for (int d = 0; d < 2; d++) {
       const PetscReal w = d ? other_way : 1;
 
@@ -164,7 +166,7 @@ static PetscErrorCode CheckOurs(const char name[], const Outcome *o)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(CGDevTestCheck(o->info.levels_agg == 0, name, text));
-  PetscCall(CGDevTestCheck((expect_gpu ? o->info.levels_device : o->info.levels_host) >= o->levels - 1 &&
+  PetscCall(CGDevTestCheck((expect_gpu ? o->info.levels_device : o->info.levels_host) >= o->levels - 1 - injected &&
                                (expect_gpu ? o->info.levels_host : o->info.levels_device) == 0,
                            name, text));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -287,19 +289,36 @@ static PetscErrorCode Thrice(PC pc)
 }
 static PetscErrorCode MinimumDegree(PC pc) { return PCGAMGMISkSetMinDegreeOrdering(pc, PETSC_TRUE); }
 #endif
+#if PETSC_VERSION_GE(3, 22, 0)
+static PetscErrorCode NotSymmetric(PC pc) { return PCGAMGSetGraphSymmetrize(pc, PETSC_FALSE); }
+#endif
 
-/* An option of agg: the command line sets it for one prefix only. It must have the same effect by C and by the command
-   line, and change the hierarchy. */
+static PetscErrorCode Filter(PC pc)
+{
+  PetscReal threshold = (PetscReal)0.15;
+
+  return PCGAMGSetThreshold(pc, &threshold, 1);
+}
+static PetscErrorCode FilterScaled(PC pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Filter(pc));
+  PetscCall(PCGAMGSetThresholdScale(pc, (PetscReal)0.01));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An option of agg, by C and, for one prefix only, by the command line: the same effect, and another hierarchy than
+   without it. set: NULL if C cannot set it */
 static PetscErrorCode Option(Mat A, const char name[], const char prefix[], const char options[],
-                             PetscErrorCode (*set)(PC))
+                             PetscErrorCode (*set)(PC), PetscErrorCode (*without)(PC))
 {
   Outcome plain, by_c, by_line;
   char    text[400];
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", NULL, &plain));
-  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", set, &by_c));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "plain_", without, &plain));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, set ? "plain_" : prefix, set, &by_c));
   PetscCall(Solve(A, PCGAMGAGGDEVICE, prefix, NULL, &by_line));
   PetscCall(CheckOurs(name, &by_c));
   PetscCall(PetscSNPrintf(text, sizeof text,
@@ -322,15 +341,28 @@ static PetscErrorCode Options(void)
 
   PetscFunctionBeginUser;
   PetscCall(Problem(25, 1, 1, &A));
-  PetscCall(Option(A, "no aggressive level", "n_", "-n_pc_gamg_aggressive_coarsening 0", NoAggressive));
-  PetscCall(Option(A, "two aggressive levels", "t_", "-t_pc_gamg_aggressive_coarsening 2", TwoAggressive));
+  PetscCall(Option(A, "no aggressive level", "n_", "-n_pc_gamg_aggressive_coarsening 0", NoAggressive, NULL));
+  PetscCall(Option(A, "two aggressive levels", "t_", "-t_pc_gamg_aggressive_coarsening 2", TwoAggressive, NULL));
 #if PETSC_VERSION_GE(3, 20, 0)
-  PetscCall(Option(A, "no square", "s_", "-s_pc_gamg_aggressive_square_graph false", NoSquare));
-  PetscCall(
-      Option(A, "distance 3", "k_", "-k_pc_gamg_aggressive_square_graph false -k_pc_gamg_aggressive_mis_k 3", Thrice));
-  PetscCall(Option(A, "minimum degree", "m_", "-m_pc_gamg_mis_k_minimum_degree_ordering", MinimumDegree));
+  PetscCall(Option(A, "no square", "s_", "-s_pc_gamg_aggressive_square_graph false", NoSquare, NULL));
+  PetscCall(Option(A, "distance 3", "k_", "-k_pc_gamg_aggressive_square_graph false -k_pc_gamg_aggressive_mis_k 3",
+                   Thrice, NULL));
+  PetscCall(Option(A, "minimum degree", "m_", "-m_pc_gamg_mis_k_minimum_degree_ordering", MinimumDegree, NULL));
 #endif
   PetscCall(MatDestroy(&A));
+  PetscCall(Problem(25, 1, (PetscReal)0.3, &A));
+  PetscCall(Option(A, "threshold", "f_", "-f_pc_gamg_threshold 0.15", Filter, NULL));
+  PetscCall(Option(A, "threshold on the second level", "b_", "-b_pc_gamg_threshold -1,0.3", NULL, NULL));
+  PetscCall(Option(A, "scale of the threshold", "g_", "-g_pc_gamg_threshold 0.15 -g_pc_gamg_threshold_scale 0.01",
+                   FilterScaled, Filter));
+  PetscCall(MatDestroy(&A));
+#if PETSC_VERSION_GE(3, 22, 0)
+  one_way = PETSC_TRUE;
+  PetscCall(Problem(25, 1, 1, &A));
+  one_way = PETSC_FALSE;
+  PetscCall(Option(A, "graph that is not symmetric", "u_", "-u_pc_gamg_graph_symmetrize false", NotSymmetric, NULL));
+  PetscCall(MatDestroy(&A));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -412,20 +444,60 @@ static PetscErrorCode Crossing(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other options of GAMG work as with agg; some of them leave levels to agg */
+/* Other options of GAMG work as with agg; some of them leave levels to agg, for a reason */
 static PetscErrorCode Rest(void)
 {
+  static const struct {
+    const char *name, *prefix, *options, *reason; /* NULL: levels are ours */
+  } rows[] = {
+    {"unsmoothed", "a_", "-a_pc_gamg_agg_nsmooths 0", NULL},
+    {"threshold on the second level", "b_", "-b_pc_gamg_threshold -1,0.02", NULL},
+    {"asm", "c_", "-c_pc_gamg_asm_use_agg -c_mg_levels_pc_type asm", "-pc_gamg_asm_use_agg takes the lists of agg"},
+    {"hem", "d_", "-d_mat_coarsen_type hem", "-mat_coarsen_type is neither mis nor misk"},
+    {"hem of 3.22", "h_", "-h_pc_gamg_mat_coarsen_type hem", "-mat_coarsen_type is neither mis nor misk"},
+    {"distance 2", "i_", "-i_mat_coarsen_misk_distance 2", "-mat_coarsen_misk_distance is given"},
+#if PETSC_VERSION_GE(3, 22, 0)
+    {"low memory", "l_", "-l_pc_gamg_threshold 0.02 -l_pc_gamg_low_memory_threshold_filter", NULL},
+    {"injection", "j_", "-j_pc_gamg_injection_index 0", NULL},
+#endif
+  };
   Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(Problem(25, 1, 1, &A));
-  PetscCall(PetscOptionsInsertString(NULL, "-a_pc_gamg_agg_nsmooths 0 -b_pc_gamg_threshold 0.02 "
-                                           "-c_pc_gamg_asm_use_agg -c_mg_levels_pc_type asm -d_mat_coarsen_type hem"));
-  PetscCall(CompareWithAgg("unsmoothed", A, "a_", NULL));
-  PetscCall(CompareWithAgg("threshold", A, "b_", NULL));
-  PetscCall(CheckLeft("asm", A, "c_", NULL, "-pc_gamg_asm_use_agg takes the lists of agg"));
-  PetscCall(CheckLeft("hem", A, "d_", NULL, "-mat_coarsen_type is neither mis nor misk"));
+  for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(rows); r++) {
+    injected = !strcmp(rows[r].prefix, "j_");
+    PetscCall(Problem(25, 1 + injected, 1, &A));
+    PetscCall(PetscOptionsInsertString(NULL, rows[r].options));
+    if (rows[r].reason) PetscCall(CheckLeft(rows[r].name, A, rows[r].prefix, NULL, rows[r].reason));
+    else PetscCall(CompareWithAgg(rows[r].name, A, rows[r].prefix, NULL));
+    PetscCall(MatDestroy(&A));
+  }
+  injected = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* agg filters prolongators of ours, and smooths them then */
+static PetscErrorCode FilterOfProlongators(void)
+{
+#if PETSC_VERSION_GE(3, 26, 0)
+  Outcome ours;
+  Mat     A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Problem(25, 2, 1, &A));
+  PetscCall(PetscOptionsInsertString(NULL, "-p_pc_gamg_prolongator_filter 0.1"));
+  PetscCall(CompareWithAgg("filter", A, "p_", NULL));
+  PetscCall(Solve(A, PCGAMGAGGDEVICE, "p_", NULL, &ours));
+  PetscCall(CGDevTestCheck(ours.info.prolongators_device == 0 &&
+                               ours.info.prolongators_agg == ours.info.levels_device + ours.info.levels_host,
+                           "filter", "not all prolongators by agg"));
+  PetscCall(
+      CGDevTestCheck(!expect_gpu || strstr(ours.reason, "the filter of prolongators is agg's"), "filter", ours.reason));
+  PetscCall(VecDestroy(&ours.x));
   PetscCall(MatDestroy(&A));
+#else
+  PetscFunctionBeginUser;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -517,6 +589,7 @@ int main(int argc, char **argv)
     PetscCall(NearNullSpace());
     PetscCall(Options());
     PetscCall(Rest());
+    PetscCall(FilterOfProlongators());
     PetscCall(Crossing());
     PetscCall(Smoothing());
     PetscCall(Changes());

@@ -32,6 +32,7 @@ static const Row rows[] = {
     {"cgdevice, crsv", MATAIJCRSV, KSPCGDEVICE, PCGAMG, 6, 1, PETSC_FALSE},
     {"cgdevice, auto", MATAIJAUTO, KSPCGDEVICE, PCGAMG, 6, 1, PETSC_FALSE},
     {"cgdevice, single precision", MATAIJRBP, KSPCGDEVICE, PCGAMG, 6, 1, PETSC_TRUE},
+    {"gmresdevice, rbp", MATAIJRBP, KSPGMRESDEVICE, PCGAMG, 6, 1, PETSC_FALSE},
     {"fgmres, gamgdevice", MATAIJRBP, KSPFGMRES, PCGAMGDEVICE, 6, 1, PETSC_FALSE},
     {"cg, gamg", MATAIJRBP, KSPCG, PCGAMG, 6, 1, PETSC_FALSE},
 };
@@ -106,8 +107,10 @@ static PetscErrorCode Ask(const Row *row, PC pc)
   PetscInt           levels, found = 0;
   const PetscScalar *value;
   volatile PetscReal read;
+  PetscLogDouble     arrays;
   PetscBool          shared = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
   MatInfo            info;
+  MatAIJFmtInfo      ours;
   Vec                d;
   Mat                A;
 
@@ -118,6 +121,9 @@ static PetscErrorCode Ask(const Row *row, PC pc)
     PetscCall(IsShared(A, &shared));
     if (!shared) continue;
     PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    PetscCall(MatAIJFmtGetInfo(A, &ours));
+    arrays = info.nz_used * (PetscLogDouble)(sizeof(PetscInt) + sizeof(PetscScalar));
+    PetscCall(CGDevTestCheck(info.memory >= ours.own_bytes + arrays, row->name, "MatGetInfo() has not all memory"));
     PetscCall(MatCreateVecs(A, NULL, &d));
     if (k % 2 == 0) PetscCall(MatGetDiagonal(A, d));
     PetscCall(VecDestroy(&d));

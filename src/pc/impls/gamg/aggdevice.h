@@ -37,8 +37,8 @@ typedef struct {
   Mat        level;  /* whose graph it is */
   SpmvGraph *graph;  /* NULL: the graph is a matrix; on several processes: of the own vertices, ... */
   PetscInt  *beyond; /* ... and row pointers of the edges to others, on the host */
+  PetscBool  ours;   /* after coarsen(): the level is not left to agg */
   /* Between coarsen() and prolongator() */
-  PetscBool      ours;      /* the level is not left to agg */
   int32_t       *aggregate; /* [vertices], in the space of exec */
   PetscInt       vertices;
   SpmvAggregates found;

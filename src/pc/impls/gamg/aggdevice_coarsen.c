@@ -16,22 +16,40 @@ typedef struct {
   void        *copy; /* of a->beyond, or NULL */
 } Graph;
 
+/* An option of MatCoarsen that agg would follow. PETSc 3.22 and later read those with pc_gamg_, and the others on levels
+   after an aggressive one. */
+static PetscErrorCode WhyAggCoarsener(PC pc, const char **why)
+{
+  static const char *const name[][2] = {{"-mat_coarsen_type", "-mat_coarsen_misk_distance"},
+                                        {"-pc_gamg_mat_coarsen_type", "-pc_gamg_mat_coarsen_misk_distance"}};
+
+  const PetscOptions options = ((PetscObject)pc)->options;
+  const char        *prefix;
+  char               type[64];
+  PetscBool          set, mis, misk, distance;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PetscOptionsGetString(options, prefix, name[i][0], type, sizeof type, &set));
+    PetscCall(PetscStrcmp(type, MATCOARSENMIS, &mis));
+    PetscCall(PetscStrcmp(type, MATCOARSENMISK, &misk));
+    PetscCall(PetscOptionsHasName(options, prefix, name[i][1], &distance));
+    if (set && !mis && !misk) *why = "-mat_coarsen_type is neither mis nor misk";
+    else if (distance) *why = "-mat_coarsen_misk_distance is given";
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Reasons for agg that are known before any work; the same on all processes */
 PetscErrorCode AggDevWhyAgg(PC pc, const char **why)
 {
   const PC_GAMG *gamg = PetscPackGamg(pc);
-  const char    *prefix;
-  char           type[64];
-  PetscBool      set, mis, misk;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOptionsPrefix(pc, &prefix));
-  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-mat_coarsen_type", type, sizeof type, &set));
-  PetscCall(PetscStrcmp(type, MATCOARSENMIS, &mis));
-  PetscCall(PetscStrcmp(type, MATCOARSENMISK, &misk));
+  PetscCall(WhyAggCoarsener(pc, why));
   if (gamg->use_aggs_in_asm) *why = "-pc_gamg_asm_use_agg takes the lists of agg";
   else if (AIJFmtGamgHem(gamg)) *why = "-pc_gamg_asm_hem_aggs takes the graph of agg";
-  else if (set && !mis && !misk) *why = "-mat_coarsen_type is neither mis nor misk";
   else if (gamg->data_cell_cols > SPMV_NEAR_NULL_MAX) *why = "the near-null space has more than 32 vectors";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -188,6 +206,7 @@ PetscErrorCode AggDevCoarsen(PC pc, Mat *G, PetscCoarsenData **lists)
   PetscFunctionBegin;
   PetscCall(AggDevGet(pc, &a));
   PetscCall(AggDevForgetLevel(a));
+  a->ours = PETSC_FALSE;
   PetscCall(AggDevWhyAgg(pc, &why));
   if (!why) PetscCall(WhyAggGraph(a, *G, &why));
   PetscCall(PetscLogEventBegin(AggDev_Coarsen, pc, 0, 0, 0));

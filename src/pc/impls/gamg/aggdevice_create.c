@@ -130,8 +130,10 @@ static PetscErrorCode Replace(PC pc, PC_AggDevice *a)
   cross process boundaries.
 
   Without a GPU the host makes the same aggregates. `PCGAMGAGG` coarsens with `-pc_gamg_asm_use_agg`,
-  `-pc_gamg_asm_hem_aggs`, a `-mat_coarsen_type` other than mis and misk, or more than 32 near-null vectors; also a level of at least 1,000 vertices if more than 40% of its edges lead to other processes. `-ksp_view`
-  and `PCGAMGAggDeviceGetInfo()` give the reason.
+  `-pc_gamg_asm_hem_aggs`, a `-mat_coarsen_type` other than mis and misk (in PETSc 3.22 and later `-pc_gamg_mat_coarsen_type`),
+  `-mat_coarsen_misk_distance`, or more than 32 near-null vectors; also a level of at least 1,000 vertices if more than 40%
+  of its edges lead to other processes. `PCGAMGAGG` smooths with `-pc_gamg_prolongator_filter`. `-ksp_view` and
+  `PCGAMGAggDeviceGetInfo()` give the reason.
 
 .seealso: `PCGAMG`, `PCGAMGAGG`, `PCGAMGSetType()`, `PCGAMGAggDeviceGetInfo()`
 M*/

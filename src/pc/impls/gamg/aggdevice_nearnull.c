@@ -10,7 +10,7 @@
     PCGAMGKernelPreservingFilter_AGG()  from 3.26 on, called by PCGAMGOptProlongator_AGG(): SmoothByAgg() likewise
     P0 on the host                      AggDevNearGet() likewise
 
-  PCSetCoordinates(), gamg->orig_data and the injection of 3.25 put an array with numbers in place of ours, so the array
+  PCSetCoordinates(), gamg->orig_data and the injection of 3.21 put an array with numbers in place of ours, so the array
   itself must say that it is hollow: its first number has bits that no arithmetic gives.
 */
 #include "aggdevice.h"

@@ -148,7 +148,8 @@ static const char *WhyMatrix(PC pc, const PC_AggDevice *a)
 {
   if (!a->ours || a->exec.space == SPMV_HOST) return "";
   if (AIJFmtGamgFilters(PetscPackGamg(pc))) return "the filter of prolongators is agg's";
-  return "several processes smooth on the GPU if there is one step";
+  if (a->options.smooths > 1) return "several processes smooth on the GPU if there is one step";
+  return "a process cannot make a matrix of this type on the GPU";
 }
 
 /* If P0 is on the device, *P has only its sizes; otherwise *P is P0 */

@@ -16,7 +16,6 @@ PetscErrorCode AggDevForgetLevel(PC_AggDevice *a)
   PetscFunctionBegin;
   spmv_scratch_free(&a->exec, a->exec.space, a->aggregate);
   a->aggregate = NULL;
-  a->ours      = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
