@@ -253,10 +253,9 @@ cudaError_t refused(unsigned kind, size_t bytes)
   Machine                                    &m = machine();
   const std::lock_guard<std::recursive_mutex> lock(m.one_at_a_time);
 
-  if (bytes) {
-    m.allocations++;
-    m.grown++;
-  }
+  m.allocations += bytes > 0;
+  m.grown += bytes > 0;
+  m.page_locked += bytes > 0 && kind == SPMV_POINT_PINNED;
   if (!(m.kinds & (kind | SPMV_POINT_LOST))) return cudaSuccess;
   if (m.before != 0 && (bytes == 0 || bytes != m.again)) {
     m.again = 0;
@@ -357,6 +356,7 @@ static long take(long *counter)
 }
 long spmv_emulator_allocations(void) { return take(&machine().allocations); }
 long spmv_emulator_grown(void) { return take(&machine().grown); }
+long spmv_emulator_page_locked(void) { return take(&machine().page_locked); }
 long spmv_emulator_moved(void) { return take(&machine().moved); }
 long spmv_emulator_launches(void) { return take(&machine().launches); }
 long spmv_emulator_waits(void) { return take(&machine().waits); }

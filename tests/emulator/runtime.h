@@ -73,7 +73,7 @@ struct Machine {
   long                           allocations = 0;         /* since the last spmv_emulator_allocations() ... */
   long                           launches    = 0;         /* ... and likewise */
   long                           waits = 0, device_waits = 0;
-  long                           grown = 0;
+  long                           grown = 0, page_locked = 0;
   long                           moved = 0;       /* shared blocks that the host has touched ... */
   std::map<size_t, long>         copies;          /* between device and host, by bytes */
   std::set<char *>               at_host;         /* ... those of them that the device has not touched since */

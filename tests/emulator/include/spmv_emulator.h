@@ -46,6 +46,9 @@ long spmv_emulator_allocations(void);
 /* Likewise of those for which memory was mapped: a pool had not kept enough */
 long spmv_emulator_grown(void);
 
+/* Likewise of those of pinned memory */
+long spmv_emulator_page_locked(void);
+
 /* Likewise the number of launches of kernels of ours, each kernel of a launched graph being one; the number of times that
    the host has waited for an event, or for work in a stream; and for the device, as it does to free memory */
 long spmv_emulator_launches(void);
