@@ -121,7 +121,7 @@ typedef struct {
   PetscBool   profile_solve; /* one more solve, for a profiler */
   PetscBool   profile_setup; /* a set-up with new values, and one more */
   PetscBool   elements;      /* all cells assemble from element matrices */
-  PetscBool   peak;          /* assemble once more and look at the device memory all the time */
+  PetscBool   peak;          /* once more, while the device memory is looked at: a set-up, or all from the elements */
   char        json[PETSC_MAX_PATH_LEN], commit[64], launcher[TEXT];
   PetscBool   gpu_aware_mpi; /* PETSc passes device addresses to MPI */
   char       *devices;       /* from DevicesOfAll() */
@@ -197,6 +197,8 @@ PetscErrorCode LoopStep(Run *run, Operation write, NewtonLoop *loop);
 PetscErrorCode MeasureProducts(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell);
 PetscErrorCode MeasureFromElements(const Problem *p, const Settings *s, Cell *cell);
+/* cell->peak_bytes: the most device memory in `part`, beyond that before `before`, which may be NULL */
+PetscErrorCode MeasurePeak(const Problem *p, const Settings *s, Cell *cell, Operation before, Operation part);
 PetscErrorCode MeasureLoop(const Problem *p, const Settings *s, Cell *cell, NewtonLoop *loop);
 
 /* Writes the whole file, after each phase, so that measurements survive a crash */

@@ -258,13 +258,32 @@ static PetscErrorCode OpRenewSolver(void *run)
   PetscFunctionReturn(0);
 }
 
-/* The set-up of a new solver for the matrix of the last one */
-static PetscErrorCode MeasureRenewal(Run *run, const char name[], Operation set_up)
+/* A new matrix, whose plan the next set-up makes */
+static PetscErrorCode OpRenewMatrix(void *run)
+{
+  PetscFunctionBeginUser;
+  PetscCall(OpDestroySolver(run));
+  PetscCall(OpDestroyMatrix(run));
+  PetscCall(OpAssemble(run));
+  PetscCall(OpRenewSolver(run));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode OpMakeCell(void *run)
+{
+  PetscFunctionBeginUser;
+  PetscCall(OpAssemble(run));
+  PetscCall(OpMakeSolver(run));
+  PetscFunctionReturn(0);
+}
+
+/* The set-up of a new solver, for the matrix of the last one or for a new matrix */
+static PetscErrorCode MeasureRenewal(Run *run, const char name[], Operation renew, Operation set_up)
 {
   Phase *phase;
 
   PetscFunctionBeginUser;
-  if (!run->cell->error[0]) PetscCall(Guard(OpRenewSolver, run, run->cell->error));
+  if (!run->cell->error[0]) PetscCall(Guard(renew, run, run->cell->error));
   PetscCall(CellTime(run->cell, name, 1, 1, set_up, run, &phase));
   PetscFunctionReturn(0);
 }
@@ -291,9 +310,11 @@ PetscErrorCode MeasureSolver(const Problem *p, const Settings *s, Cell *cell)
     PetscCall(TimeSolve(&run, first ? "solve_new_values" : "solve_new_values_again", 1, OpSolve));
   }
   if (!cell->error[0]) PetscCall(Guard(OpFacts, &run, cell->error));
-  PetscCall(MeasureRenewal(&run, "setup_again", OpSetUp));
-  if (s->profile_setup) PetscCall(MeasureRenewal(&run, "profiled_setup", OpProfiledSetUp));
+  PetscCall(MeasureRenewal(&run, "setup_again", OpRenewSolver, OpSetUp));
+  if (s->profile_setup) PetscCall(MeasureRenewal(&run, "profiled_setup", OpRenewSolver, OpProfiledSetUp));
+  PetscCall(MeasureRenewal(&run, "setup_from_host", OpRenewMatrix, OpSetUp));
   PetscCall(RunDestroy(&run));
+  if (s->peak && !cell->error[0]) PetscCall(MeasurePeak(p, s, cell, OpMakeCell, OpSetUp));
   PetscCall(MeasureLoops(p, s, cell));
   PetscFunctionReturn(0);
 }

@@ -25,6 +25,7 @@ PHASES = (
     ("scale", "MatScale"), ("product_after_scale", "product after it"), ("scale_again", "MatScale again"),
     ("product_after_scale_again", "product after it"),
     ("setup", "PCSetUp, cold"), ("first_solve", "first solve"), ("solve", "solve"), ("setup_again", "PCSetUp of another solver"),
+    ("setup_from_host", "PCSetUp of another matrix"),
     ("new_values", "new values by MatSetValues"), ("product_after_new_values", "product after them"),
     ("setup_new_values", "PCSetUp with new values"), ("solve_new_values", "solve with new values"),
     ("new_values_again", "new values again"), ("product_after_new_values_again", "product after them"),

@@ -24,7 +24,7 @@ done
 
 # Multigrid: the levels from the finest on, and the counters of KSPCGDEVICE
 parts+=("$folder/mg.json")
-"$@" "$program" -matrix tri_rcm:20 -types "$types" -solvers cg_gamg,cgdevice_gamg -repeat 2 -steps 0 -profile_solve -profile_setup -commit test \
+"$@" "$program" -matrix tri_rcm:20 -types "$types" -solvers cg_gamg,cgdevice_gamg -repeat 2 -steps 0 -profile_solve -profile_setup -peak -commit test \
   -json "$folder/mg.json" -malloc_dump -options_left no >"$folder/mg.log" 2>&1 || { cat "$folder/mg.log"; exit 1; }
 if grep -E '^\[ *[0-9]+\] *([0-9]+ bytes|Total space)' "$folder/mg.log"; then exit 1; fi
 python3 "$here/../plot_mg.py" "$folder/mg.json" --bandwidth 1e10 >"$folder/mg.txt"
@@ -34,7 +34,7 @@ grep -q -E '^Levels, rows \(nonzeros\): 400 \([0-9,]+\), .*Floor: [0-9.]+ us' "$
 python3 "$table" "${parts[@]}" --merge "$folder/all.json"
 python3 "$table" "$folder/all.json" --check
 python3 "$table" "$folder/all.json" --details "$folder/all.md"
-for row in 'solve, ms' 'PCSetUp with new values, ms' '2 steps by COO on the host, ms' 'first transposed product, ms'; do
+for row in 'solve, ms' 'PCSetUp with new values, ms' '2 steps by COO on the host, ms' 'first transposed product, ms' 'PCSetUp of another matrix, ms'; do
   grep -q -F "$row" "$folder/all.md" || { echo "the table has no row '$row'"; exit 1; }
 done
 
