@@ -197,7 +197,7 @@ STEPS = [
         !factors 16 40 aij lu_mumps convection.petsc
         !factors 16 150 aij cholesky_mumps,lu_mumps stokes.petsc
         !factors 1 250 aij lu_mumps convection.petsc stokes.petsc"""),
-    Step("dolfinx", "dolfinx", 570, -10, "the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared", """
+    Step("dolfinx", "dolfinx", 570, -10, "the binary wheel: programs of DOLFINx, unchanged, with aij on one core and with petscpack, compared; the CUDA context and the modules of the kernels apart", """
         $PYTHON $part/dolfinx_run.py $part/programs $out/dolfinx.json $DOLFINX_ARGS"""),
     Step("dolfinx_direct", "dolfinx", 570, -10, "LU in a program of DOLFINx, unchanged: by `run`, by MUMPS on one core and on 16 processes, and by PETSc", """
         !dolfinx_direct 60 run none heat:32 elasticity:22 heat:45 elasticity:31

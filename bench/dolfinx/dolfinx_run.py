@@ -5,7 +5,8 @@
 
 The programs do not use petscpack themselves. Each run is a separate process, for at most --limit seconds. The JSON has the output
 of each program, and the line in which petscpack counts the work on the GPU. "solve" has the time of the first KSPSolve() after the
-set-up, the minimum of the later ones, and the speedup over one core. Exit status 1: a program failed, results differ, or nothing ran
+set-up, the minimum of the later ones, and the speedup over one core. "first_use" has the time of the CUDA context and that of all
+modules of the kernel library, in a process that does nothing else. Exit status 1: a program failed, results differ, or nothing ran
 on the GPU (no solve if the preconditioner is jacobi, no product with other preconditioners). --no-gpu: the last is not a fault.
 """
 import argparse
@@ -41,6 +42,28 @@ PROBLEMS = {
                                              "aijcrsv, gmresdevice": ("load", f"-mat_type aijcrsv -ksp_type gmresdevice {GMRES}"),
                                              "aijrbp, gmresdevice": ("load", f"-mat_type aijrbp -ksp_type gmresdevice {GMRES}")}),
 }
+
+# Seconds of the CUDA context, and of all modules of the kernel library: programs load lazily the modules that they use
+FIRST_USE = """
+import ctypes, json, sys, time
+driver, context, block = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
+where = ctypes.create_string_buffer(1 << 16)  # an SpmvExec is smaller
+times = [time.perf_counter()]
+failed = driver.cuInit(0) or driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+times.append(time.perf_counter())
+kernels = ctypes.CDLL(sys.argv[1])
+kernels.spmv_exec_init(where, 1)  # SPMV_DEVICE
+failed = failed or kernels.spmv_alloc(where, 1, ctypes.c_int64(256), b"first use", ctypes.byref(block))
+times.append(time.perf_counter())
+print(json.dumps(None if failed else {"context_s": times[1] - times[0], "modules_s": times[2] - times[1]}))
+"""
+
+
+def first_use():
+    plugin = subprocess.run([sys.executable, "-m", "petscpack", "plugin"], capture_output=True, text=True, check=True).stdout.strip()
+    done = subprocess.run([sys.executable, "-c", FIRST_USE, str(Path(plugin).with_name("libspmvpack.so"))], capture_output=True, text=True,
+                          check=False, env=dict(os.environ, CUDA_MODULE_LOADING="EAGER"))
+    return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def arguments_of(name, program, asked):
@@ -141,7 +164,8 @@ def main():
     asked = parser.parse_args()
     gpus = subprocess.run([sys.executable, "-m", "petscpack"], capture_output=True, text=True, check=False)
     print(gpus.stdout + gpus.stderr, flush=True)
-    report, faults = {"gpus": gpus.stdout, "problems": {}}, []
+    report, faults = {"gpus": gpus.stdout, "first_use": None if asked.no_gpu else first_use(), "problems": {}}, []
+    print(f"CUDA context and all modules of the kernels, in a process of their own: {report['first_use']}", flush=True)
     for name, (program, kinds) in ((n, p) for n, p in PROBLEMS.items() if asked.only in n):
         arguments = arguments_of(name, program, asked)
         runs = {kind: one_run(asked.programs / program, arguments, *kinds[kind], asked.limit) for kind in reversed(kinds)}
