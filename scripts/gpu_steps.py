@@ -77,19 +77,22 @@ STEPS = [
     Step("spgemm", "cuda", 120, -5, "spgemm_bench: products of matrices, compared with cuSPARSE", """
         unit_kernels spgemm_test.c aggregate_test.c aggregate_fault_test.c tentative_test.c
         spgemm_bench $SPGEMM_ARGS --commit $commit --out $out/spgemm.json"""),
-    Step("incomplete", "cuda", 400, 1 / 4, "ILU(0), IC(0) and SOR: compared with the host, an application beside cuSPARSE's SpSV, whole solves", """
+    Step("incomplete", "cuda", 580, 1 / 4, "ILU(0), IC(0) and SOR: compared with the host, an application beside cuSPARSE's SpSV, whole solves, also with `mg` and on 16 processes", """
         unit_kernels factor_test.c factor_blocks_test.c factor_order_test.c factor_fault_test.c
         mpiexec -n $ranks incomplete_test -mat_aijfmt_device gpu -use_gpu_aware_mpi 0
         factor_bench $FACTOR_ARGS --budget $limit40 --commit $commit --out $out/factor.json
         !factors 1 40 aijrbp gmresdevice_ilu,cgdevice_icc,cgdevice_sor,aggdevice_gamg $ilu_matrices
-        !factors 1 40 aijcusparse gmres_ilu,cg_icc $ilu_matrices"""),
+        !factors 1 40 aijcusparse gmres_ilu,cg_icc $ilu_matrices
+        !factors 1 30 aijrbp cgdevice_mg,cgdevice_jacobi_mg $mg_matrices
+        !factors 16 40 aijrbp gmresdevice_bjacobi $ilu_matrices"""),
     Step("incomplete_fill", "cuda", 400, 1 / 4, "the same solves with ILU(1), and with ICC(0) in the order `nd`", """
         unit_kernels factor_fill_test.c
         !factors 1 80 aijrbp gmresdevice_ilu,cgdevice_icc $ilu_matrices
         !factors 1 100 aijcusparse gmres_ilu,cg_icc $ilu_matrices"""),
     Step("incomplete_host", "distro", 400, 1 / 4, "the rivals of the step incomplete: PETSc's ILU, ICC and block Jacobi on 1 and 16 processes", """
         !factors 16 60 aij gmres_bjacobi $ilu_matrices
-        !factors 1 90 aij gmres_ilu,cg_icc,cg_sor $ilu_matrices"""),
+        !factors 1 90 aij gmres_ilu,cg_icc,cg_sor $ilu_matrices
+        !factors 1 60 aij cg_mg $mg_matrices"""),
     Step("coo", "cuda", 180, -5, "elements_bench: patterns and values from lists of element matrices, compared with the host", """
         unit_kernels coo_test.c coo_fault_test.c
         elements_bench $COO_ARGS --commit $commit --out $out/elements.json"""),
@@ -231,11 +234,13 @@ WORDS = {
     "direct": "-types aij -solvers lu_cudss,cholesky_cudss,lu_mumps,cholesky_mumps -steps 0 -repeat 3 -changes 1 -petscpack_cudss $CUDSS "
               "-petscpack_cudss_least_rows 0 -commit $commit",
     "incomplete": "$incomplete_host -gmresdevice_ilu_pc_factor_mat_solver_type petscpack -cgdevice_icc_pc_factor_mat_solver_type petscpack "
+                  "-gmresdevice_bjacobi_sub_pc_factor_mat_solver_type petscpack -cgdevice_jacobi_mg_mg_levels_pc_type jacobi "
                   "-use_gpu_aware_mpi 0",
     "incomplete_fill": "$incomplete -gmresdevice_ilu_pc_factor_levels 1 -gmres_ilu_pc_factor_levels 1 -cgdevice_icc_pc_factor_mat_ordering_type nd "
                        "-cg_icc_pc_factor_mat_ordering_type nd",
     "incomplete_host": "-steps 0 -repeat 3 -changes 1 -rtol 1e-5 -commit $commit",  # 1e-5 is PETSc's default
     "ilu_matrices": "p1_rcm:114 tet3_rcm:69 tri_rcm:853",
+    "mg_matrices": "stencil5:1025 stencil7:97",  # grids that halve to 3 x 3 and to 4 x 4 x 4 nodes
     "guard": "--error-exitcode 9 --print-limit 20",
     "iterations": "cg_of_a_few_iterations cycle_on_the_device_makes_levels_one_matrix cycle_takes_a_null_space_out_of_its_result "
                   "gmres_of_an_indefinite_and_of_a_singular_matrix gmres_of_several_thread_blocks cycle_between_double_vectors_of_many_rows",

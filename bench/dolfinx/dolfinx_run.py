@@ -22,8 +22,8 @@ JACOBI = "-ksp_type cg -pc_type jacobi"
 GAMG = "-ksp_type cg -pc_type gamg -mg_levels_pc_type jacobi"
 CGDEVICE = "-mat_type aijrbp -ksp_type cgdevice -mg_levels_pc_type jacobi"
 GAMG_CGDEVICE = f"{CGDEVICE} -pc_type gamg"
-GMRES = "-pc_type jacobi"  # PETSc's default solver
-SUMMARY = re.compile(r"petscpack: (?:.*; )?CG(?: and GMRES)?: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
+GMRES = "-pc_type jacobi"  # PETSc's default solver; without options its preconditioner is ILU
+SUMMARY = re.compile(r"petscpack: .*; engines: (\d+) solves with (\d+) iterations on the GPU, (\d+) by PETSc(.*); products of our "
                      r"matrices: (\d+) on the GPU, (\d+) on the host(.*), (\d+) by PETSc([^;]*)")
 # The rival is listed first, but runs last, so that a time limit cuts off the rival
 PROBLEMS = {
@@ -41,6 +41,8 @@ PROBLEMS = {
     "convection": ("dolfinx_convection.py", {"aij, one core": (None, GMRES), "petscpack run": ("run", GMRES),
                                              "aijcrsv, gmresdevice": ("load", f"-mat_type aijcrsv -ksp_type gmresdevice {GMRES}"),
                                              "aijrbp, gmresdevice": ("load", f"-mat_type aijrbp -ksp_type gmresdevice {GMRES}")}),
+    "convection without options": ("dolfinx_convection.py", {"aij, one core": (None, ""), "petscpack run": ("run", ""),
+                                                             "petscpack run, blocks of rows": ("run", "-mat_incomplete_blocks 528")}),
 }
 
 # Seconds of the CUDA context, and of all modules of the kernel library: programs load lazily the modules that they use

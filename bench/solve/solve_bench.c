@@ -6,10 +6,10 @@
 
   -matrix family:size or -f file (PETSc binary, symmetric positive definite for CG; -block_size n)
   -types, -solvers      lists; each pair is a cell. Solver `products` is the matrix alone. cg, gmres, fgmres, bcgs,
-                        cgdevice or gmresdevice with the suffix _jacobi, _ilu, _icc, _bjacobi, _sor, _gamg or
-                        _gamgdevice is that solver with this preconditioner; lu_cudss is LU by that package,
-                        cholesky_mumps Cholesky. An unknown name is a prefix of options: -solvers mine -mine_ksp_type
-                        bcgs
+                        cgdevice or gmresdevice with the suffix _jacobi, _ilu, _icc, _bjacobi, _sor, _mg (stencil5
+                        and stencil7, one process), _gamg or _gamgdevice is that solver with this preconditioner;
+                        lu_cudss is LU by that package, cholesky_mumps Cholesky. Each name is a prefix of options:
+                        -solvers mine,cg_jacobi_mg -mine_ksp_type bcgs -cg_jacobi_mg_mg_levels_pc_type jacobi
   -repeat 5             repetitions of the phases of a warm matrix
   -steps 10             Newton-like steps; 0: none     -loops setvalues,coo_host,coo_device    -loop_seconds 30
   -loop_solvers         the solvers with these steps; all by default

@@ -1,11 +1,12 @@
 /* solve_solver.c - a cell with a solver: from assembly to the solve with new values. */
 #include "solve_bench.h"
+#include <petscdmda.h>
 #include <string.h>
 
-/* Solvers KSP_PC: each of these KSP types with a preconditioner of the second list, or with PETSc's multigrid, or with
-   its cycles on the GPU */
+/* Solvers KSP_PC: each of these KSP types with a preconditioner of the second list, or with PETSc's GAMG, or with its
+   cycles on the GPU */
 static const char *const krylov[]    = {"cg", "gmres", "fgmres", "bcgs", "cgdevice", "gmresdevice"};
-static const char *const one_level[] = {PCJACOBI, PCILU, PCICC, PCBJACOBI, PCSOR};
+static const char *const one_level[] = {PCJACOBI, PCILU, PCICC, PCBJACOBI, PCSOR, PCMG};
 static const char *const multigrid[] = {"gamg", "gamgdevice"};
 
 /* Options of all solvers with multigrid, also of aggdevice_gamg */
@@ -92,6 +93,38 @@ PetscErrorCode OpAssemble(void *run_)
   PetscFunctionReturn(0);
 }
 
+/* PCMG on a stencil gets the grid, from which PETSc takes coarser grids, for as long as they halve, and interpolation;
+   coarser matrices are Galerkin's. The rows of several processes have another order than those of its grid. */
+static PetscErrorCode GridSet(Run *run)
+{
+  const char *pc  = strrchr(run->cell->solver, '_');
+  PetscInt    dim = 0, n, levels = 0;
+  PetscMPIInt size;
+  DM          grid;
+  PC          pc;
+
+  PetscFunctionBeginUser;
+  if (!suffix || strcmp(suffix + 1, PCMG)) PetscFunctionReturn(0);
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (sscanf(run->p->name, "stencil5:%" PetscInt_FMT, &n) == 1) dim = 2;
+  if (sscanf(run->p->name, "stencil7:%" PetscInt_FMT, &n) == 1) dim = 3;
+  PetscCheck(dim && size == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "mg needs stencil5 or stencil7 on one process");
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, &grid));
+  PetscCall(DMSetDimension(grid, dim));
+  PetscCall(DMDASetSizes(grid, n, n, dim == 3 ? n : 1));
+  PetscCall(DMDASetDof(grid, 1));
+  PetscCall(DMDASetStencilWidth(grid, 1));
+  PetscCall(DMSetMatType(grid, run->cell->type));
+  PetscCall(DMSetUp(grid));
+  for (; n > 4 && n % 2; n = n / 2 + 1) levels++;
+  PetscCall(DMSetRefineLevel(grid, levels));
+  PetscCall(KSPGetPC(run->ksp, &pc));
+  PetscCall(PCSetDM(pc, grid));
+  PetscCall(SetOption(run->cell->solver, "pc_mg_galerkin", "both"));
+  PetscCall(DMDestroy(&grid));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode OpMakeSolver(void *run_)
 {
   Run      *run = run_;
@@ -109,6 +142,7 @@ PetscErrorCode OpMakeSolver(void *run_)
   PetscCall(KSPSetOptionsPrefix(run->ksp, prefix));
   PetscCall(KSPSetTolerances(run->ksp, (PetscReal)run->settings->rtol, PETSC_DEFAULT, PETSC_DEFAULT, 10000));
   PetscCall(KSPSetOperators(run->ksp, run->A, run->A));
+  PetscCall(GridSet(run));
   PetscCall(KSPSetFromOptions(run->ksp));
   PetscFunctionReturn(0);
 }

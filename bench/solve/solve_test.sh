@@ -31,6 +31,12 @@ python3 "$here/../plot_mg.py" "$folder/mg.json" --bandwidth 1e10 >"$folder/mg.tx
 [[ $(grep -c -E '^\| .*cg(device)?_gamg \|.* [0-9]+ of [0-9]+ \|$' "$folder/mg.txt") == "$(tr ',' '\n' <<<"$types" | wc -l)" ]]
 grep -q -E '^Levels, rows \(nonzeros\): 400 \([0-9,]+\), .*Floor: [0-9.]+ us' "$folder/mg.txt"
 
+# The grids of mg, with its default smoother
+if [[ $# == 0 ]]; then
+  "$program" -matrix stencil5:9 -types aij -solvers cg_mg -repeat 1 -steps 0 -json "$folder/grid.json" -malloc_dump -options_left no >"$folder/grid.log" 2>&1
+  grep -q -E '"rows": 81, .*"rows": 25, .*"rows": 9, ' <(tr -d '\n' <"$folder/grid.json")
+fi
+
 python3 "$table" "${parts[@]}" --merge "$folder/all.json"
 python3 "$table" "$folder/all.json" --check
 python3 "$table" "$folder/all.json" --details "$folder/all.md"
