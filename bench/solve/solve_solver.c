@@ -97,7 +97,7 @@ PetscErrorCode OpAssemble(void *run_)
    coarser matrices are Galerkin's. The rows of several processes have another order than those of its grid. */
 static PetscErrorCode GridSet(Run *run)
 {
-  const char *pc  = strrchr(run->cell->solver, '_');
+  const char *suffix = strrchr(run->cell->solver, '_');
   PetscInt    dim = 0, n, levels = 0;
   PetscMPIInt size;
   DM          grid;
