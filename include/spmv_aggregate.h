@@ -103,6 +103,18 @@ SPMV_API SpmvStatus spmv_tentative(const SpmvTentative *, void *row_ptr, void *c
 SPMV_API SpmvStatus spmv_prolongator_smooth(double omega, const void *diagonal, const SpmvCsr *p0,
                                             const SpmvPattern *product, void *values, SpmvExec *);
 
+/* Blocks that a pattern is known to consist of: aligned groups of `rows` rows with equal columns, and of `cols` columns
+   that a row has all or none of. Zeros: not known. */
+typedef struct {
+  int32_t rows, cols;
+} SpmvBlocks;
+
+/* spmv_spgemm_symbolic() without a look at operands whose blocks are known (NULL: none are); blocks of a product on the
+   device */
+SPMV_API SpmvStatus spmv_spgemm_symbolic_blocks(SpmvSpgemmKind, const SpmvPattern *a, const SpmvPattern *b,
+                                                const SpmvBlocks *known, SpmvScalar, SpmvExec *, SpmvSpgemm **product);
+SPMV_API SpmvBlocks spmv_spgemm_blocks(const SpmvSpgemm *);
+
 #ifdef __cplusplus
 }
 #endif

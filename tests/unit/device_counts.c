@@ -417,7 +417,7 @@ static Counts aggregates_of_many(void) { return aggregates_of(gen_stencil(5, 90,
 static Counts aggregates_of_180_rounds(void) { return aggregates_of(gen_stencil(5, 90, 90, 1), 1, SPMV_ORDER_NUMBER); }
 
 /* A A, or A^T A A, with single entries of few columns, which have marks */
-static Counts spgemm_counts(SpmvSpgemmKind kind, int values)
+static Counts spgemm_counts(SpmvSpgemmKind kind, const SpmvBlocks *known, int values)
 {
   const GenSpec spec = gen_stencil(5, 12, 11, 1);
   UnitProblem   p    = unit_problem(&spec, SPMV_I32, SPMV_F64);
@@ -427,8 +427,10 @@ static Counts spgemm_counts(SpmvSpgemmKind kind, int values)
 
   spmv_exec_init(&exec, SPMV_DEVICE);
   (void)counted();
-  UNIT_EQUAL(SPMV_SUCCESS, spmv_spgemm_symbolic(kind, &csr.pattern, &csr.pattern, SPMV_F64, &exec, &product));
-  Counts      c = counted();
+  UNIT_EQUAL(SPMV_SUCCESS,
+             spmv_spgemm_symbolic_blocks(kind, &csr.pattern, &csr.pattern, known, SPMV_F64, &exec, &product));
+  Counts c = counted();
+  UNIT_EQUAL(1, spmv_spgemm_blocks(product).rows * spmv_spgemm_blocks(product).cols);
   SpmvPattern result;
   spmv_spgemm_pattern(product, &result);
   void *to = test_put(SPMV_DEVICE, NULL, result.nnz * 8);
@@ -442,10 +444,14 @@ static Counts spgemm_counts(SpmvSpgemmKind kind, int values)
   return c;
 }
 
-static Counts spgemm_pattern_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB, 0); }
-static Counts spgemm_pattern_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, 0); }
-static Counts spgemm_values_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB, 1); }
-static Counts spgemm_values_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, 1); }
+static Counts spgemm_pattern_of_known(void)
+{
+  return spgemm_counts(SPMV_SPGEMM_AB, (const SpmvBlocks[]){{1, 1}, {1, 1}}, 0);
+}
+static Counts spgemm_pattern_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB, NULL, 0); }
+static Counts spgemm_pattern_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, NULL, 0); }
+static Counts spgemm_values_of_one(void) { return spgemm_counts(SPMV_SPGEMM_AB, NULL, 1); }
+static Counts spgemm_values_of_two(void) { return spgemm_counts(SPMV_SPGEMM_PTAP, NULL, 1); }
 
 /* The creation in blocks (-6), values and the creation with nodes (-5, -4), the creation without and with transposes (-3, -2), values (-1), or an action
  */

@@ -135,6 +135,17 @@ static SpmvStatus fill(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b
 SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind kind, const SpmvPattern *a, const SpmvPattern *b, SpmvScalar scalar,
                                 SpmvExec *exec, SpmvSpgemm **product)
 {
+  return spmv_spgemm_symbolic_blocks(kind, a, b, NULL, scalar, exec, product);
+}
+
+SpmvBlocks spmv_spgemm_blocks(const SpmvSpgemm *p)
+{
+  return p->object.space == SPMV_DEVICE ? (SpmvBlocks){p->c.block_rows, p->c.block_cols} : (SpmvBlocks){0, 0};
+}
+
+SpmvStatus spmv_spgemm_symbolic_blocks(SpmvSpgemmKind kind, const SpmvPattern *a, const SpmvPattern *b,
+                                       const SpmvBlocks *known, SpmvScalar scalar, SpmvExec *exec, SpmvSpgemm **product)
+{
   SPMV_TRY(
       spmv_object_create(check_arguments(kind, a, b, exec), sizeof **product, "product of matrices", exec, product));
   SpmvSpgemm *p  = *product;
@@ -142,6 +153,7 @@ SpmvStatus spmv_spgemm_symbolic(SpmvSpgemmKind kind, const SpmvPattern *a, const
   p->kind        = kind;
   p->index_type  = a->index_type;
   p->scalar_type = scalar;
+  if (known) memcpy(p->known, known, sizeof p->known);
   SPMV_OBJECT_MADE(fill(p, a, b, exec), spmv_spgemm_destroy, product);
 }
 

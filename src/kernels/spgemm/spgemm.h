@@ -8,6 +8,7 @@
 #pragma once
 
 #include "device/object.h"
+#include "spmv_aggregate.h"
 
 SPMV_C_BEGIN
 
@@ -45,6 +46,7 @@ struct SpmvSpgemm {
   SpmvSpgemmKind                kind;
   SpmvIndex                     index_type;
   SpmvScalar                    scalar_type;
+  SpmvBlocks                    known[2];   /* of the operands */
   SpmvSpgemmPattern             a, b;       /* copies of the operands */
   SpmvSpgemmPattern             transposed; /* of A for A^T B, else of B */
   SpmvSpgemmPattern             inner;      /* A B of B^T A B, A B^T of B A B^T */

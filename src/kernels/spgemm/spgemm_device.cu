@@ -75,20 +75,33 @@ SpmvStatus find_faults(const SpmvPattern *p, unsigned *faults, SpmvExec *exec)
   });
 }
 
-/* The faults of both operands. A number of rows or columns that is not a multiple of 2 or 3 is a fault, too. */
-SpmvStatus fetch_faults(const SpmvPattern *a, const SpmvPattern *b, unsigned faults[2], SpmvExec *exec)
+/* The faults of groups of so many rows and columns */
+unsigned faults_of(int64_t rows, int64_t cols)
+{
+  return (rows % 2 ? ROW_PAIRS : 0) | (rows % 3 ? ROW_TRIPLES : 0) | (cols % 2 ? COL_PAIRS : 0) |
+         (cols % 3 ? COL_TRIPLES : 0);
+}
+
+/* The faults of both operands: those of known blocks, or those that are found. A number of rows or columns that is not a
+   multiple of 2 or 3 is a fault, too. */
+SpmvStatus fetch_faults(const SpmvPattern *a, const SpmvPattern *b, const SpmvBlocks known[2], unsigned faults[2],
+                        SpmvExec *exec)
 {
   const SpmvPattern *operand[] = {a, b};
   SpmvScopedArena    scratch(exec);
   unsigned          *found;
 
-  SPMV_TRY(scratch.array(2, "faults of blocks", &found));
-  SPMV_CUDA(exec, cudaMemsetAsync(found, 0, 2 * sizeof *found, (cudaStream_t)exec->stream));
-  for (int i = 0; i < 2; i++) SPMV_TRY(find_faults(operand[i], found + i, exec));
-  SPMV_TRY(spmv_fetch(faults, found, 2 * sizeof *found, exec));
-  for (int i = 0; i < 2; i++)
-    faults[i] |= (operand[i]->rows % 2 ? ROW_PAIRS : 0) | (operand[i]->rows % 3 ? ROW_TRIPLES : 0) |
-                 (operand[i]->cols % 2 ? COL_PAIRS : 0) | (operand[i]->cols % 3 ? COL_TRIPLES : 0);
+  if (!known[0].rows || !known[1].rows) {
+    SPMV_TRY(scratch.array(2, "faults of blocks", &found));
+    SPMV_CUDA(exec, cudaMemsetAsync(found, 0, 2 * sizeof *found, (cudaStream_t)exec->stream));
+    for (int i = 0; i < 2; i++)
+      if (!known[i].rows) SPMV_TRY(find_faults(operand[i], found + i, exec));
+    SPMV_TRY(spmv_fetch(faults, found, 2 * sizeof *found, exec));
+  }
+  for (int i = 0; i < 2; i++) {
+    if (known[i].rows) faults[i] = faults_of(known[i].rows, known[i].cols);
+    faults[i] |= faults_of(operand[i]->rows, operand[i]->cols);
+  }
   return SPMV_SUCCESS;
 }
 
@@ -129,7 +142,7 @@ SpmvStatus copy(SpmvSpgemm *p, const SpmvPattern *a, const SpmvPattern *b, SpmvE
 {
   unsigned faults[2];
 
-  SPMV_TRY(fetch_faults(a, b, faults, exec));
+  SPMV_TRY(fetch_faults(a, b, p->known, faults, exec));
   choose_blocks(p->kind, faults, &p->a, &p->b);
   SPMV_TRY(compress(p, a, &p->a, exec));
   return compress(p, b, &p->b, exec);

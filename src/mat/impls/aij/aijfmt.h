@@ -169,6 +169,8 @@ struct Mat_AIJFmt {
   PetscObjectState device_csr_state; /* ... this nonzero state */
   PetscBool        diagonal_known, diagonal_full; /* whether each row has a diagonal entry, in the pattern of ... */
   PetscObjectState diagonal_state;                /* ... this nonzero state */
+  SpmvBlocks       blocks;                        /* of the pattern of ... */
+  AIJFmtKey        blocks_key;                    /* ... this key */
   PetscObjectId    checked_id;                    /* the matrix whose pattern was checked and found valid, in ... */
   PetscObjectState checked_state;                 /* ... this nonzero state */
   AIJFmtCopy       copy;

@@ -331,6 +331,7 @@ PetscErrorCode AIJFmtArraysGet(Mat A, unsigned parts, AIJFmtAccess access, SpmvE
   const PetscBool indices = sizeof(AIJFmtCusparseIndex) == sizeof(PetscInt) || !(parts & AIJFMT_PATTERN);
   PetscBool       shared  = PETSC_FALSE;
   Mat_AIJFmt     *s;
+  AIJFmtKey       now;
 
   PetscFunctionBegin;
   *status            = SPMV_SUCCESS;
@@ -354,6 +355,11 @@ PetscErrorCode AIJFmtArraysGet(Mat A, unsigned parts, AIJFmtAccess access, SpmvE
   else if (s && indices && AIJFmtPlacesGet(A, s).device_csr && !AIJFmtBoundToCPU(A))
     PetscCall(ArraysGetParent(A, s, a));
   else PetscCall(ArraysRead(A, s, exec, a, status));
+  if (s && s->blocks.rows && !*status) {
+    PetscCall(AIJFmtKeyGet(A, &now));
+    if (AIJFmtSameStructure(&s->blocks_key, &now)) a->blocks = s->blocks;
+    PetscCall(AIJFmtKeyRestore(A, &now));
+  }
   if (*status) {
     spmv_scratch_free(exec, SPMV_DEVICE, a->block);
     *a = (AIJFmtArrays){.parts = 0};

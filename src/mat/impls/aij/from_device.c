@@ -227,6 +227,22 @@ static PetscErrorCode ValuesFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Tells the next product with A, or graph of it, the blocks of its pattern */
+PetscErrorCode AIJFmtBlocksSet(Mat A, SpmvBlocks blocks)
+{
+  Mat_AIJFmt *s;
+  AIJFmtKey   key;
+
+  PetscFunctionBegin;
+  PetscCall(AIJFmtStateGet(A, &s));
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtKeyGet(A, &key));
+  s->blocks     = blocks;
+  s->blocks_key = key;
+  PetscCall(AIJFmtKeyRestore(A, &key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The same with values */
 PetscErrorCode AIJFmtFromDevice(Mat A, const SpmvCsr *from, SpmvExec *exec)
 {

@@ -9,7 +9,7 @@
 #include <petsc/private/matimpl.h>
 #include <petscpack.h>
 #include <spmv_graph.h>
-#include <spmv_kernels.h>
+#include <spmv_aggregate.h>
 #include "sys/status.h"
 
 /* Identifies the source of a plan: a matrix with a pattern and values. Structure and values are compared separately:
@@ -70,6 +70,7 @@ typedef struct {
   PetscBool narrow; /* indices of 32 bits, also if PetscInt is wider */
   /* out */
   SpmvCsr      csr;
+  SpmvBlocks   blocks; /* of its pattern */
   PetscScalar *values; /* of csr, if they are written */
   /* private */
   unsigned           parts;
@@ -100,6 +101,7 @@ static inline SpmvCsr AIJFmtCsrOnDevice(int64_t rows, int64_t cols, int64_t nnz,
 PETSC_INTERN PetscErrorCode AIJFmtArraysGet(Mat, unsigned parts, AIJFmtAccess, SpmvExec *, AIJFmtArrays *,
                                             SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtArraysRestore(Mat, SpmvExec *, AIJFmtArrays *, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtBlocksSet(Mat, SpmvBlocks);
 PETSC_INTERN PetscErrorCode AIJFmtFromDevice(Mat, const SpmvCsr *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtParallelFromDevice(Mat, const SpmvCsr block[2], SpmvExec *);
 PETSC_INTERN PetscErrorCode AIJFmtLengthsFetch(SpmvExec *, const SpmvPattern *, PetscInt **lengths);

@@ -82,7 +82,9 @@ static PetscErrorCode ProductSymbolic_SeqAIJFmt(Mat C, Data *d, SpmvStatus *stat
     d->factor[f] = AIJFmtFactorOf(factor[f]);
   }
   if (!*status)
-    *status = spmv_spgemm_symbolic(kind, &a[0].csr.pattern, &a[1].csr.pattern, AIJFMT_SCALAR, &d->exec, &d->product);
+    *status =
+        spmv_spgemm_symbolic_blocks(kind, &a[0].csr.pattern, &a[1].csr.pattern,
+                                    (SpmvBlocks[]){a[0].blocks, a[1].blocks}, AIJFMT_SCALAR, &d->exec, &d->product);
   for (int f = 0; f < 2; f++) PetscCall(AIJFmtArraysRestore(factor[f], &d->exec, &a[f], NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,6 +129,7 @@ static PetscErrorCode SetPattern(Mat C, Data *d)
   if (C->structure_only) PetscCall(MatSetType(C, MATSEQAIJ));
   else PetscCall(AIJFmtSetTypeLike(C->product->A, C));
   PetscCall(AIJFmtPatternFromDevice(C, &p, PETSC_TRUE, &d->exec));
+  PetscCall(AIJFmtBlocksSet(C, spmv_spgemm_blocks(d->product)));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
   if (!C->structure_only) C->assembled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

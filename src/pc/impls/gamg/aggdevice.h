@@ -46,9 +46,10 @@ typedef struct {
   void    *near;
   SpmvExec near_exec;
   /* Between prolongator() and optprolongator() */
-  PetscBool p0_there; /* P0 is in p0, not in a matrix; on several processes: its local rows */
-  char     *p0_block; /* owns the arrays of p0 */
-  SpmvCsr   p0;
+  PetscBool  p0_there; /* P0 is in p0, not in a matrix; on several processes: its local rows */
+  char      *p0_block; /* owns the arrays of p0 */
+  SpmvCsr    p0;
+  SpmvBlocks p0_blocks;
 
   PCGAMGAggDeviceInfo info;
   char                reason[SPMV_MESSAGE_MAX];          /* returned in info.reason */
@@ -101,7 +102,7 @@ PETSC_INTERN PetscErrorCode AggDevProlongator(PC, Mat, PetscCoarsenData *, Mat *
 
 /* aggdevice_smooth.c */
 PETSC_INTERN SpmvStatus     AggDevSmoothStep(double omega, const void *diagonal, const SpmvCsr *A, const SpmvCsr *from,
-                                             const SpmvCsr *p0, AggDevSmoothed *to, SpmvExec *);
+                                             const SpmvCsr *p0, const SpmvBlocks *known, AggDevSmoothed *to, SpmvExec *);
 PETSC_INTERN void           AggDevSmoothedFree(AggDevSmoothed *, SpmvExec *);
 PETSC_INTERN PetscErrorCode AggDevSmoothLog(const AggDevSmoothed *);
 PETSC_INTERN PetscErrorCode AggDevToMatrix(Mat P, const SpmvCsr *mine, const SpmvCsr *others, SpmvExec *);

@@ -267,14 +267,15 @@ static PetscErrorCode Prolongator(PC pc, PC_AggDevice *a, Mat A, Mat *P)
   PetscCheck(A->rmap->n == a->vertices * block_size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "a graph of %" PetscInt_FMT " vertices for %" PetscInt_FMT " rows in blocks of %" PetscInt_FMT,
              a->vertices, A->rmap->n, block_size);
-  t = (SpmvTentative){.vertices    = a->vertices,
-                      .found       = a->found,
-                      .aggregate   = a->aggregate,
-                      .block_size  = (int)block_size,
-                      .columns     = (int)columns,
-                      .index_type  = AIJFMT_INDEX,
-                      .scalar_type = AIJFMT_SCALAR,
-                      .counted     = 1};
+  t            = (SpmvTentative){.vertices    = a->vertices,
+                                 .found       = a->found,
+                                 .aggregate   = a->aggregate,
+                                 .block_size  = (int)block_size,
+                                 .columns     = (int)columns,
+                                 .index_type  = AIJFMT_INDEX,
+                                 .scalar_type = AIJFMT_SCALAR,
+                                 .counted     = 1};
+  a->p0_blocks = (SpmvBlocks){t.block_size, t.columns};
   PetscCall(MakeFromNear(pc, a, A, &t, &p, &status));
   if (status == SPMV_ERR_MEMORY && a->exec.space == SPMV_DEVICE) {
     status = GoToHost(a, &t, &p);

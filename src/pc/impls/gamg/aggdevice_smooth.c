@@ -14,14 +14,15 @@ void AggDevSmoothedFree(AggDevSmoothed *p, SpmvExec *exec)
   p->values = NULL;
 }
 
-/* to = p0 - omega D^-1 A from, which the caller frees */
+/* to = p0 - omega D^-1 A from, which the caller frees. known: blocks of A and from */
 SpmvStatus AggDevSmoothStep(double omega, const void *diagonal, const SpmvCsr *A, const SpmvCsr *from,
-                            const SpmvCsr *p0, AggDevSmoothed *to, SpmvExec *exec)
+                            const SpmvCsr *p0, const SpmvBlocks *known, AggDevSmoothed *to, SpmvExec *exec)
 {
   SpmvStatus status;
 
   *to    = (AggDevSmoothed){.csr = *from};
-  status = spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &A->pattern, &from->pattern, AIJFMT_SCALAR, exec, &to->product);
+  status = spmv_spgemm_symbolic_blocks(SPMV_SPGEMM_AB, &A->pattern, &from->pattern, known, AIJFMT_SCALAR, exec,
+                                       &to->product);
   if (status) return status;
   spmv_spgemm_pattern(to->product, &to->csr.pattern);
   status = spmv_alloc(exec, SPMV_DEVICE, to->csr.pattern.nnz * (int64_t)sizeof(PetscScalar), "values of a prolongator",
@@ -56,8 +57,11 @@ static PetscErrorCode Steps(PC_AggDevice *a, Mat A, const void *diagonal, double
   if (*status) PetscCall(PetscStrncpy(scratch->message, a->exec.message, sizeof scratch->message));
   for (PetscInt i = 0; i < a->options.smooths && !*status; i++) {
     AggDevSmoothed next;
+    SpmvBlocks     known[2];
 
-    *status = AggDevSmoothStep(omega, diagonal, &of_A.csr, &p->csr, &p->csr, &next, scratch);
+    known[0] = of_A.blocks;
+    known[1] = i > 0 ? spmv_spgemm_blocks(p->product) : a->p0_blocks;
+    *status  = AggDevSmoothStep(omega, diagonal, &of_A.csr, &p->csr, &p->csr, known, &next, scratch);
     if (*status) break;
     AggDevSmoothedFree(p, scratch);
     *p = next;
@@ -124,6 +128,7 @@ static PetscErrorCode SmoothThere(PC pc, PC_AggDevice *a, Mat A, Mat P, char rea
   PetscCall(SmoothBlocks(pc, a, A, P, &mine, &others, &scratch, reason));
   if (!reason[0]) PetscCall(AggDevToMatrix(P, &mine.csr, &others.csr, &a->exec));
   else PetscCall(AggDevTentativeToMatrix(P, &a->p0, &a->exec));
+  if (!reason[0]) PetscCall(AIJFmtBlocksSet(P, spmv_spgemm_blocks(mine.product))); /* nothing if P is parallel */
   AggDevSmoothedFree(&mine, &a->exec);
   AggDevSmoothedFree(&others, &a->exec);
   PetscCall(AggDevForgetTentative(a));

@@ -58,7 +58,7 @@ PetscErrorCode AggDevOthersSmooth(const PC_AggDevice *a, Mat A, Mat P, double om
   PetscCall(AIJFmtArraysGet(block, AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, exec, &of_A, status));
   if (!*status) PetscCall(NothingMake(A->rmap->n, P->cmap->N, &nothing, exec, status));
   if (!*status)
-    *status = AggDevSmoothStep(omega, diagonal, &of_A.csr, AIJFmtGhostRowsCsr(ghost), &nothing, others, exec);
+    *status = AggDevSmoothStep(omega, diagonal, &of_A.csr, AIJFmtGhostRowsCsr(ghost), &nothing, NULL, others, exec);
   if (!*status) PetscCall(AggDevSmoothLog(others));
   spmv_scratch_free(exec, SPMV_DEVICE, (void *)nothing.pattern.row_ptr);
   PetscCall(AIJFmtArraysRestore(block, exec, &of_A, NULL));

@@ -90,8 +90,10 @@ PetscErrorCode AIJFmtGraphSourceRestore(Mat A, AIJFmtGraphSource *from)
    differs from every other version's, so PETSc must make it. */
 SpmvStatus AIJFmtGraphLookAtBlocks(AIJFmtGraphSource *from, PetscInt bs, PetscBool *full, PetscBool *confused)
 {
-  int              is_full = 0, seems_full = 0;
-  const SpmvStatus status = spmv_graph_full_blocks(&from->a.csr.pattern, bs, &from->exec, &is_full, &seems_full);
+  const SpmvBlocks known   = from->a.blocks;
+  int              is_full = known.rows > 0 && known.rows % bs == 0 && known.cols % bs == 0, seems_full = is_full;
+  const SpmvStatus status =
+      is_full ? SPMV_SUCCESS : spmv_graph_full_blocks(&from->a.csr.pattern, bs, &from->exec, &is_full, &seems_full);
 
   *full     = is_full ? PETSC_TRUE : PETSC_FALSE;
   *confused = AIJFMT_TAKES_SEEMINGLY_FULL && seems_full && !is_full ? PETSC_TRUE : PETSC_FALSE;
