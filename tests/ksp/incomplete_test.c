@@ -261,11 +261,11 @@ static PetscErrorCode TestFill(void)
     PCType                of_pc;
     MatFactorShiftType    shift;
   } rows[] = {{&convection, "1", MATORDERINGNATURAL, MATAIJ, PCILU, MAT_SHIFT_NONE},
-              {&nodes, "2", MATORDERINGNATURAL, MATAIJRBP, PCILU, MAT_SHIFT_NONZERO},
+              {&nodes, "2", MATORDERINGNATURAL, MATAIJ, PCILU, MAT_SHIFT_NONZERO},
               {&convection, "0", MATORDERINGRCM, MATAIJ, PCILU, MAT_SHIFT_NONE},
               {&convection, "1", MATORDERINGND, MATAIJRBP, PCILU, MAT_SHIFT_NONE},
               {&one, "1", MATORDERINGQMD, MATAIJ, PCILU, MAT_SHIFT_NONE},
-              {&weak, "1", MATORDERINGRCM, MATAIJ, PCILU, MAT_SHIFT_POSITIVE_DEFINITE},
+              {&weak, "1", MATORDERINGRCM, MATAIJRBP, PCILU, MAT_SHIFT_POSITIVE_DEFINITE},
               {&weak, "0", MATORDERING1WD, MATAIJ, PCILU, MAT_SHIFT_NONZERO},
               {&tetrahedra, "1", MATORDERINGNATURAL, MATAIJ, PCICC, MAT_SHIFT_POSITIVE_DEFINITE},
               {&nodes, "2", MATORDERINGRCM, MATAIJRBP, PCICC, MAT_SHIFT_POSITIVE_DEFINITE},
