@@ -43,9 +43,9 @@ enum { SPMV_NODE_ROWS = 6 };
    columns are numbered in that order; columns ascend within a row. In host memory, and only read by
    spmv_factor_create(). */
 typedef struct {
-  const int32_t *row_ptr,
-      *col;             /* [rows+1], [row_ptr[rows]]: L and U, and of ICC U and U^T, with the diagonal. It has all
-                                   nonzeros of the matrix that the kind reads. */
+  const int32_t *row_ptr; /* [rows+1] */
+  const int32_t *col;   /* [row_ptr[rows]]: of L and U, of ICC of U and U^T, with the diagonal, and with all nonzeros of
+                             the matrix that the kind reads */
   const int32_t *order; /* [rows]: the row of the matrix that is eliminated i-th; NULL: i */
 } SpmvFactorFill;
 

@@ -5,9 +5,9 @@
 
 /* Solvers KSP_PC: each of these KSP types with a preconditioner of the second list, or with PETSc's GAMG, or with its
    cycles on the GPU */
-static const char *const krylov[]    = {"cg", "gmres", "fgmres", "bcgs", "cgdevice", "gmresdevice"};
-static const char *const one_level[] = {PCJACOBI, PCILU, PCICC, PCBJACOBI, PCSOR, PCMG};
-static const char *const multigrid[] = {"gamg", "gamgdevice"};
+static const char *const krylov[]          = {"cg", "gmres", "fgmres", "bcgs", "cgdevice", "gmresdevice"};
+static const char *const preconditioners[] = {PCJACOBI, PCILU, PCICC, PCBJACOBI, PCSOR, PCMG};
+static const char *const multigrid[]       = {"gamg", "gamgdevice"};
 
 /* Options of all solvers with multigrid, also of aggdevice_gamg */
 static const struct {
@@ -77,8 +77,8 @@ PetscErrorCode SolverOptions(const char solver[])
     PetscCall(SetOption(solver, "ksp_type", "cgdevice"));
     PetscCall(SetOption(solver, "pc_gamg_type", "aggdevice"));
   }
-  for (size_t i = 0; pc && i < PETSC_STATIC_ARRAY_LENGTH(one_level); i++)
-    if (!strcmp(pc + 1, one_level[i])) PetscCall(KrylovOptions(solver, one_level[i]));
+  for (size_t i = 0; pc && i < PETSC_STATIC_ARRAY_LENGTH(preconditioners); i++)
+    if (!strcmp(pc + 1, preconditioners[i])) PetscCall(KrylovOptions(solver, preconditioners[i]));
   for (size_t i = 0; pc && i < PETSC_STATIC_ARRAY_LENGTH(multigrid); i++)
     if (!strcmp(pc + 1, multigrid[i])) PetscCall(MultigridOptions(solver, multigrid[i]));
   PetscFunctionReturn(0);

@@ -115,7 +115,8 @@ PetscErrorCode PetscPackReplaceFromOptions(void)
   `PCILU` and `PCICC` do so with the package `MATSOLVERPETSCPACK`: ILU and ICC of sequential AIJ matrices are factored
   and solved with on the GPU, with PETSc's levels of fill, orderings and shifts, and its iterates up to rounding. Blocks of
   `PCBJACOBI` and `PCASM` are such PCs. PETSc's package factors small matrices, with different orderings of rows and columns,
-  with shifts inblocks, and where a pivot is too small. `PCSOR` has no name here: `MatSOR()` of a matrix of petscpack sweeps on the GPU.
+  with shifts inblocks, and where a pivot is too small. `PCSOR` has no name here: `MatSOR()` of a matrix of petscpack
+  sweeps on the GPU.
 
 .seealso: `PetscPackSetCuDSS()`, `MatIncompleteGetInfo()`, `MATAIJAUTO`, `KSPCGDEVICE`, `KSPGMRESDEVICE`, `PCMGDEVICE`, `PCGAMGDEVICE`,
           `PetscPackInitializePackage()`

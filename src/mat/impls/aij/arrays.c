@@ -355,7 +355,7 @@ PetscErrorCode AIJFmtArraysGet(Mat A, unsigned parts, AIJFmtAccess access, SpmvE
   else if (s && indices && AIJFmtPlacesGet(A, s).device_csr && !AIJFmtBoundToCPU(A))
     PetscCall(ArraysGetParent(A, s, a));
   else PetscCall(ArraysRead(A, s, exec, a, status));
-  if (s && s->blocks.rows && !*status) {
+  if ((parts & AIJFMT_PATTERN) && s && s->blocks.rows && !*status) {
     PetscCall(AIJFmtKeyGet(A, &now));
     if (AIJFmtSameStructure(&s->blocks_key, &now)) a->blocks = s->blocks;
     PetscCall(AIJFmtKeyRestore(A, &now));

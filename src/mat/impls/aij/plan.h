@@ -70,7 +70,7 @@ typedef struct {
   PetscBool narrow; /* indices of 32 bits, also if PetscInt is wider */
   /* out */
   SpmvCsr      csr;
-  SpmvBlocks   blocks; /* of its pattern */
+  SpmvBlocks   blocks; /* of its pattern, with AIJFMT_PATTERN */
   PetscScalar *values; /* of csr, if they are written */
   /* private */
   unsigned           parts;

@@ -14,7 +14,7 @@ typedef struct {
 } Layout;
 
 /* Counts the entries of each row, also those of U^T in place of L, and finds the rows of U. *good: the layout is right */
-static PetscErrorCode RowsCount(const Layout *l, PetscInt counts[], PetscBool *good)
+static PetscErrorCode RowsCount(const Layout *l, int32_t counts[], PetscBool *good)
 {
   PetscInt at = l->ilu ? l->i[l->n] : 0;
 
@@ -30,7 +30,7 @@ static PetscErrorCode RowsCount(const Layout *l, PetscInt counts[], PetscBool *g
     *good = (PetscBool)(at < l->total && l->j[at] == row);
     if (!*good) PetscFunctionReturn(PETSC_SUCCESS);
     at++;
-    counts[row] += 1 + (l->ilu ? l->i[row + 1] - l->i[row] : 0);
+    counts[row] += 1 + (l->ilu ? (int32_t)(l->i[row + 1] - l->i[row]) : 0);
   }
   *good = (PetscBool)(at == l->total);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -55,24 +55,19 @@ static void RowsPut(const Layout *l, const int32_t row_ptr[], int32_t col[], int
 /* Of fill->row_ptr and col; *good as above */
 static PetscErrorCode PatternCopy(const Layout *l, SpmvFactorFill *fill, PetscBool *good)
 {
-  PetscInt *counts;
-  int32_t  *row_ptr, *col, *used;
+  int32_t *row_ptr, *col, *used;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(l->n, &counts));
-  PetscCall(RowsCount(l, counts, good));
-  if (*good) {
-    PetscCall(PetscMalloc1(l->n + 1, &row_ptr));
-    row_ptr[0] = 0;
-    for (PetscInt row = 0; row < l->n; row++) row_ptr[row + 1] = row_ptr[row] + (int32_t)counts[row];
-    PetscCall(PetscMalloc1(row_ptr[l->n], &col));
-    PetscCall(PetscCalloc1(l->n, &used));
-    RowsPut(l, row_ptr, col, used);
-    PetscCall(PetscFree(used));
-    fill->row_ptr = row_ptr;
-    fill->col     = col;
-  }
-  PetscCall(PetscFree(counts));
+  PetscCall(PetscCalloc1(l->n + 1, &row_ptr));
+  fill->row_ptr = row_ptr;
+  PetscCall(RowsCount(l, row_ptr + 1, good));
+  if (!*good) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt row = 0; row < l->n; row++) row_ptr[row + 1] += row_ptr[row];
+  PetscCall(PetscMalloc1(row_ptr[l->n], &col));
+  PetscCall(PetscCalloc1(l->n, &used));
+  RowsPut(l, row_ptr, col, used);
+  PetscCall(PetscFree(used));
+  fill->col = col;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,8 +106,10 @@ PetscErrorCode MatIncompleteFillGet(const Mat_Incomplete *s, IS order, SpmvFacto
     PetscCall(PetscFree(l.upper));
     PetscCall(MatRestoreRowIJ(s->host, 0, PETSC_FALSE, PETSC_FALSE, NULL, &l.i, &l.j, &done));
   }
-  if (!good) PetscCall(PetscStrncpy(why, "this PETSc stores factors in another way", SPMV_MESSAGE_MAX));
-  else if (order) PetscCall(OrderCopy(order, l.n, fill));
+  if (!good) {
+    PetscCall(PetscStrncpy(why, "this PETSc stores factors in another way", SPMV_MESSAGE_MAX));
+    PetscCall(MatIncompleteFillRestore(fill));
+  } else if (order) PetscCall(OrderCopy(order, l.n, fill));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,8 +13,9 @@ typedef struct {
 } PetscPackProduct;
 
 /* Sets *p to the product with A, of type AIJ, or leaves a reason; x: a vector that A can be multiplied by, or NULL, with
-   may_own, so that A may be destroyed before *p. may_own: a matrix without a plan on the device gets one, in CSR. On several processes it is collective, and one
-   may have a reason before; afterwards all have one, or none. The caller frees *p in each case. */
+   may_own, so that A may be destroyed before *p. may_own: a matrix without a plan on the device gets one, in CSR. On several
+   processes it is collective, and one may have a reason before; afterwards all have one, or none. The caller frees *p in
+   each case. */
 PETSC_INTERN PetscErrorCode PetscPackProductGet(Mat A, Vec x, PetscBool may_own, PetscPackProduct *p, SpmvExec *,
                                                 char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode PetscPackProductFree(PetscPackProduct *, SpmvExec *);
