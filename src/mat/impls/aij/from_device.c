@@ -235,7 +235,7 @@ PetscErrorCode AIJFmtBlocksSet(Mat A, SpmvBlocks blocks)
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s || s->parallel) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc would make a pattern of both blocks */
   PetscCall(AIJFmtKeyGet(A, &key));
   s->blocks     = blocks;
   s->blocks_key = key;
