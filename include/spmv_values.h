@@ -69,6 +69,10 @@ SPMV_API SpmvStatus spmv_csr_set_diagonal(const SpmvPattern *, SpmvScalar, const
    NULL. All have one index type; of the sizes of `to` none is read. Only enqueues. */
 SPMV_API SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before, const SpmvCsr *to,
                                     SpmvExec *);
+/* The columns that occur in a pattern with nonzeros, ascending: used [the least of cols and nnz], *count of them; and for
+   each nonzero the number of its column there: numbers [nnz]. Both on the device, of the index type of the pattern. Waits
+   for the count. */
+SPMV_API SpmvStatus spmv_csr_used_columns(const SpmvPattern *, void *numbers, void *used, int64_t *count, SpmvExec *);
 
 /* ---- of a CSR on the host ---- */
 

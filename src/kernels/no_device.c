@@ -41,6 +41,11 @@ SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t be
   return no_device(exec);
 }
 
+SpmvStatus spmv_csr_used_columns(const SpmvPattern *p, void *numbers, void *used, int64_t *count, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 SpmvStatus spmv_csr_mark_diagonal(const SpmvPattern *pattern, void *positions, SpmvExec *exec)
 {
   return no_device(exec);

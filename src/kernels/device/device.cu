@@ -87,13 +87,13 @@ extern "C" SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_byt
 extern "C" SpmvStatus spmv_pinned_alloc(SpmvExec *exec, int64_t bytes, void **block)
 {
   *block = nullptr;
-  if (bytes > 0) SPMV_CUDA(exec, cudaMallocHost(block, (size_t)bytes));
+  if (bytes > 0) SPMV_CUDA(exec, (cudaError_t)spmv_kept_take(SPMV_KEPT_PINNED, bytes, block));
   return SPMV_SUCCESS;
 }
 
 extern "C" void spmv_pinned_free(void *block)
 {
-  if (block) (void)cudaFreeHost(block);
+  if (block) spmv_kept_give(SPMV_KEPT_PINNED, block);
 }
 
 extern "C" SpmvStatus spmv_copy(void *to, SpmvSpace to_space, const void *from, SpmvSpace from_space, int64_t bytes,

@@ -16,6 +16,16 @@ void *spmv_device_alloc_for(SpmvUse, int64_t bytes, void *stream);
 void  spmv_device_free_default(int blocks, void *const block[]);
 void  spmv_device_free_on(void *block, void *stream);
 
+/* The bytes that the pool of a device keeps; pool.cu */
+int64_t spmv_device_keeps(int device);
+
+/* Memory that the host can touch, kept.cu: page-locked, or shared with the current device. The first returns an error of
+   CUDA, and *memory is NULL then. The second waits for the device. The third gives all kept blocks back to CUDA. */
+typedef enum { SPMV_KEPT_PINNED, SPMV_KEPT_SHARED } SpmvKept;
+int  spmv_kept_take(SpmvKept, int64_t bytes, void **memory);
+void spmv_kept_give(SpmvKept, void *memory);
+void spmv_kept_release(void);
+
 /* Device memory that only work of exec->stream uses; not while that is captured. Frees any block of exec's device memory
    in the order of the stream, without a wait: work of other streams on it must have been waited for. */
 SpmvStatus spmv_stream_alloc(SpmvExec *, int64_t bytes, const char *name, void **block);

@@ -60,10 +60,12 @@ void may_fail(cudaError_t error)
   if (error != cudaSuccess) (void)cudaGetLastError();
 }
 
+int64_t keeps(const Pool &p) { return pools().keep < 0 ? p.keep : pools().keep; }
+
 /* CUDA releases memory above the threshold at the next synchronization */
 void set_threshold(const Pool &p)
 {
-  const int64_t keep  = pools().keep < 0 ? p.keep : pools().keep;
+  const int64_t keep  = keeps(p);
   uint64_t      bytes = (uint64_t)(p.used - p.scratch + scratch_bytes(p) + keep);
 
   may_fail(cudaMemPoolSetAttribute(p.pool, cudaMemPoolAttrReleaseThreshold, &bytes));
@@ -116,6 +118,7 @@ void *from_pool(Pool *p, size_t bytes, cudaStream_t stream)
   cudaError_t error = cudaMallocFromPoolAsync(&block, bytes, p->pool, stream);
 
   if (error == cudaErrorMemoryAllocation) { /* kept memory may be fragmented, or its last work not done */
+    spmv_kept_release();
     may_fail(cudaDeviceSynchronize());
     may_fail(cudaMemPoolTrimTo(p->pool, 0));
     forget_rounds(p);
@@ -229,11 +232,20 @@ extern "C" void spmv_device_free_on(void *block, void *stream)
   give_back(block, &last);
 }
 
+extern "C" int64_t spmv_device_keeps(int device)
+{
+  const std::lock_guard<std::mutex> lock(pools().lock);
+  const Pool                       *p = pool_of(device);
+
+  return p ? keeps(*p) : 0;
+}
+
 extern "C" void spmv_device_keep(int64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
 
   pools().keep = bytes;
+  spmv_kept_release();
   for_pools(release_above_threshold);
 }
 
@@ -241,6 +253,7 @@ extern "C" void spmv_device_release(void)
 {
   const std::lock_guard<std::mutex> lock(pools().lock);
 
+  spmv_kept_release();
   for_pools([](Pool *p) {
     (void)cudaDeviceSynchronize();
     (void)cudaMemPoolTrimTo(p->pool, 0);

@@ -132,6 +132,37 @@ UNIT_TEST(blocks_are_of_the_current_device_and_freed_from_any)
 }
 
 /* On a real device, which has pools, this test allocates from them */
+/* A block serves the next one of at least half its size, until all are released */
+UNIT_TEST(memory_that_the_host_touches_is_kept)
+{
+  void    *first, *small, *again;
+  SpmvExec exec;
+
+  if (spmv_device_count(NULL) == 0) return;
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  spmv_device_keep(-1);
+  spmv_exec_free(&exec, SPMV_DEVICE, take(&exec, MIB)); /* makes the pool, whose limit holds for shared memory, too */
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_pinned_alloc(&exec, MIB, &first));
+  spmv_pinned_free(first);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_pinned_alloc(&exec, MIB / 2 - 1, &small));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_pinned_alloc(&exec, MIB / 2 + 1, &again));
+  UNIT_CHECK(small != first && again == first);
+  memset(again, 1, (size_t)MIB);
+  spmv_pinned_free(small);
+  spmv_pinned_free(again);
+  first = spmv_shared_alloc(4 * MIB, &exec);
+  spmv_shared_free(first);
+  again = spmv_shared_alloc(3 * MIB, &exec);
+  UNIT_CHECK(first == again);
+  UNIT_CHECK(!first || holds(&exec, again, 3 * MIB, 5));
+  spmv_shared_free(again);
+  spmv_device_keep(0);
+  const int64_t before = free_bytes(&exec);
+  spmv_shared_free(spmv_shared_alloc(4 * MIB, &exec));
+  UNIT_CHECK(free_bytes(&exec) >= before - SLACK);
+  spmv_device_keep(-1);
+}
+
 UNIT_TEST(a_device_without_pools_serves_as_well)
 {
   SpmvExec exec;

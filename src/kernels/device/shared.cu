@@ -8,7 +8,7 @@
 
 namespace
 {
-/* A smaller block costs more than a copy: it takes two calls of the driver, and cudaFree() waits for the device */
+/* A smaller block costs more than a copy: it takes a call of the driver, and to free it waits for the device */
 constexpr int64_t LEAST = 2 << 20;
 
 std::atomic<int64_t> blocks{0}, least{LEAST};
@@ -38,9 +38,9 @@ extern "C" void *spmv_shared_alloc(int64_t bytes, SpmvExec *exec)
   const int device = bytes < least ? -1 : spmv_current_device();
   void     *block  = nullptr;
 
-  if (!is_concurrent(device) || cudaMallocManaged(&block, (size_t)bytes, cudaMemAttachGlobal) != cudaSuccess ||
+  if (!is_concurrent(device) || spmv_kept_take(SPMV_KEPT_SHARED, bytes, &block) != cudaSuccess ||
       place(block, bytes, device, (cudaStream_t)exec->stream) != cudaSuccess) {
-    (void)cudaFree(block);
+    if (block) spmv_kept_give(SPMV_KEPT_SHARED, block);
     (void)cudaGetLastError();
     return nullptr;
   }
@@ -53,8 +53,7 @@ extern "C" void spmv_shared_least(int64_t bytes) { least = bytes < 0 ? LEAST : b
 extern "C" void spmv_shared_free(void *block)
 {
   if (!block) return;
-  (void)cudaFree(block);
-  (void)cudaGetLastError();
+  spmv_kept_give(SPMV_KEPT_SHARED, block);
   blocks--;
 }
 

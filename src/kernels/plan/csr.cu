@@ -1,8 +1,10 @@
-/* csr.cu - CSR matrices in device memory: finds, reads and shifts the diagonal, puts two matrices side by side, and
-   converts a plan back to CSR. */
+/* csr.cu - CSR matrices in device memory: finds, reads and shifts the diagonal, puts two matrices side by side, lists the
+   columns that occur, and converts a plan back to CSR. */
 #include "plan.h"
 #include "device/arena.cuh"
+#include "device/csr.cuh"
 #include "device/search.cuh"
+#include "device/staging.h"
 
 namespace
 {
@@ -137,6 +139,39 @@ SpmvStatus put_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before,
   return SPMV_SUCCESS;
 }
 
+template <typename I>
+__global__ void spmv_mark_columns(const I *col, int64_t nnz, I *marks)
+{
+  const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (k < nnz) marks[col[k]] = 1;
+}
+
+/* before[c]: how many of the columns that occur come before c */
+template <typename I>
+__global__ void spmv_list_columns(const I *before, int64_t cols, I *used)
+{
+  const int64_t c = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (c < cols && before[c] != before[c + 1]) used[before[c]] = (I)c;
+}
+
+template <typename I>
+SpmvStatus used_columns(const SpmvPattern *p, I *numbers, I *used, int64_t *count, SpmvExec *exec)
+{
+  const I        *col = (const I *)p->col;
+  SpmvScopedArena scratch(exec);
+  I              *before = nullptr, all = 0;
+
+  SPMV_TRY(scratch.array(p->cols + 1, "the columns that occur", &before));
+  SPMV_CUDA(exec, cudaMemsetAsync(before, 0, (size_t)(p->cols + 1) * sizeof *before, (cudaStream_t)exec->stream));
+  SPMV_LAUNCH(exec, spmv_mark_columns<I>, spmv_blocks(p->nnz, THREADS), THREADS, 0, col, p->nnz, before);
+  SPMV_TRY(spmv_sum_before(before, before, p->cols + 1, &scratch.arena, exec));
+  SPMV_LAUNCH(exec, spmv_list_columns<I>, spmv_blocks(p->cols, THREADS), THREADS, 0, before, p->cols, used);
+  SPMV_TRY(spmv_take(col, before, p->nnz, numbers, exec));
+  SPMV_TRY(spmv_fetch(&all, before + p->cols, sizeof all, exec));
+  *count = (int64_t)all;
+  return SPMV_SUCCESS;
+}
+
 SpmvStatus check_on_device(const SpmvPattern *p, SpmvSpace values_space, SpmvExec *exec)
 {
   if (p->space == SPMV_DEVICE && values_space == SPMV_DEVICE) return SPMV_SUCCESS;
@@ -233,4 +268,14 @@ extern "C" SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right,
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%lld and %lld rows, or other index types, cannot lie side by side",
                      (long long)left->pattern.rows, (long long)right->pattern.rows);
   return SPMV_BY_TYPES(put_beside, left->pattern.index_type, to->scalar_type, left, right, before, to, exec);
+}
+
+extern "C" SpmvStatus spmv_csr_used_columns(const SpmvPattern *p, void *numbers, void *used, int64_t *count,
+                                            SpmvExec *exec)
+{
+  SPMV_TRY(check_on_device(p, SPMV_DEVICE, exec));
+  return spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    return used_columns<I>(p, (I *)numbers, (I *)used, count, exec);
+  });
 }

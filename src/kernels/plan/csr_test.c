@@ -88,12 +88,56 @@ static void check_beside(void)
   unit_problem_clear(&p);
 }
 
+/* Columns 2, 5, 8, ... of 70 occur, in several rows */
+static void check_used(SpmvIndex index)
+{
+  enum { ROWS = 40, ROW = 7, COLS = 70, NNZ = ROWS * ROW };
+  const int64_t each = index == SPMV_I32 ? 4 : 8;
+  int64_t       row_ptr[ROWS + 1], col[NNZ], numbers[NNZ], used[COLS], count = 0, last = -1;
+  int32_t       narrow[NNZ];
+  SpmvPattern   p = {.rows = ROWS, .cols = COLS, .nnz = NNZ, .index_type = index, .space = SPMV_DEVICE};
+  SpmvExec      exec;
+  void         *there[2];
+
+  spmv_exec_init(&exec, SPMV_DEVICE);
+  for (int k = 0; k < NNZ; k++) narrow[k] = (int32_t)(col[k] = 2 + 3 * ((k / ROW + k % ROW * 5) % 22));
+  for (int i = 0; i <= ROWS; i++) row_ptr[i] = ROW * i;
+  p.row_ptr = test_put(SPMV_DEVICE, row_ptr, (ROWS + 1) * each); /* not read */
+  p.col     = test_put(SPMV_DEVICE, index == SPMV_I32 ? (void *)narrow : (void *)col, NNZ * each);
+  for (int a = 0; a < 2; a++) there[a] = test_put(SPMV_DEVICE, NULL, (a ? COLS : NNZ) * each);
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_csr_used_columns(&p, there[0], there[1], &count, &exec));
+  UNIT_EQUAL(22, count);
+  test_take(SPMV_DEVICE, there[0], numbers, NNZ * each);
+  test_take(SPMV_DEVICE, there[1], used, COLS * each);
+  for (int64_t c = 0; c < count; c++) {
+    const int64_t now = index == SPMV_I32 ? ((int32_t *)used)[c] : used[c];
+    UNIT_CHECK(now > last);
+    last = now;
+  }
+  for (int k = 0; k < NNZ; k++) {
+    const int64_t n = index == SPMV_I32 ? ((int32_t *)numbers)[k] : numbers[k];
+    UNIT_EQUAL(col[k], index == SPMV_I32 ? ((int32_t *)used)[n] : used[n]);
+  }
+  p.space = SPMV_HOST;
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_used_columns(&p, there[0], there[1], &count, &exec));
+  test_take(SPMV_DEVICE, (void *)p.row_ptr, NULL, 0);
+  test_take(SPMV_DEVICE, (void *)p.col, NULL, 0);
+}
+
 #else
 /* A library without CUDA finds no device */
 static void check_beside(void) {}
+static void check_used(SpmvIndex index) {}
 #endif
 
 UNIT_TEST(matrices_side_by_side)
 {
   if (spmv_device_count(NULL)) check_beside();
+}
+
+UNIT_TEST(columns_that_occur)
+{
+  if (spmv_device_count(NULL) == 0) return;
+  check_used(SPMV_I32);
+  check_used(SPMV_I64);
 }

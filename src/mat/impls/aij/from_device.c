@@ -107,74 +107,41 @@ PetscErrorCode AIJFmtAssembleBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  PETSc renumbers the columns of the off-diagonal block by two passes through a hash table, in 50 ns a nonzero. Here a bit
-  for each column of the matrix, and the number of columns before each word of bits, do the same.
-*/
-
+/* The columns of an off-diagonal block that occur, on the device and on the host */
 typedef struct {
-  uint64_t *bits; /* [words] */
-  PetscInt *before, words;
+  SpmvPattern renumbered; /* the pattern with numbers of these columns; without any, as it was */
+  void       *block;      /* scratch memory */
+  PetscInt   *used, count;
 } Columns;
 
-/* The number of bits: sums of 2, 4 and 8 neighbours, then of all bytes */
-static PetscInt BitsOf(uint64_t word)
+/* Numbers the columns of the off-diagonal block as PETSc does with a hash table, in 50 ns a nonzero, after it is assembled.
+   Leaves that to PETSc if its layout is not known, or if the device lacks memory. */
+static PetscErrorCode ColumnsRenumber(const SpmvPattern *from, SpmvExec *exec, Columns *c)
 {
-  word -= word >> 1 & 0x5555555555555555u;
-  word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
-  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-  return (PetscInt)(word * 0x0101010101010101u >> 56);
-}
-
-/* The columns that occur in col [n], ascending; the caller frees *used */
-static PetscErrorCode ColumnsFind(Columns *c, PetscInt n, const PetscInt col[], PetscInt *count, PetscInt **used)
-{
-  PetscInt at = 0;
+  const int64_t most = from->nnz + PetscMin(from->nnz, from->cols), each = (int64_t)sizeof(PetscInt);
+  int64_t       count = 0;
+  PetscInt     *numbers;
+  PetscBool     known = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
+  SpmvStatus    status;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < n; k++) c->bits[col[k] / 64] |= (uint64_t)1 << col[k] % 64;
-  for (PetscInt w = 0; w < c->words; w++) {
-    c->before[w] = at;
-    at += BitsOf(c->bits[w]);
-  }
-  *count = at;
-  PetscCall(PetscMalloc1(at, used));
-  at = 0;
-  for (PetscInt w = 0; w < c->words; w++)
-    for (int b = 0; b < 64 && c->bits[w] >> b; b++)
-      if (c->bits[w] >> b & 1) (*used)[at++] = 64 * w + b;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Renumbers the columns of the off-diagonal block, which is not assembled, if it has any and the layout is known */
-static PetscErrorCode ColumnsRenumber(Mat A, Mat block)
-{
-  SpmvPattern here = {.nnz = 0};
-  PetscInt   *col, *used, count;
-  PetscBool   known = PETSC_FALSE; /* gcc does not see that it is set whenever the call succeeds */
-  Columns     c     = {.words = A->cmap->N / 64 + 1};
-
-  PetscFunctionBegin;
+  *c = (Columns){.renumbered = *from};
   PetscCall(PetscPackMPIAIJKnown(&known));
-  PetscCall(AIJFmtHostPatternGet(block, &here));
-  col = (PetscInt *)here.col;
-  if (known && here.nnz > 0) {
-    PetscCall(PetscCalloc2(c.words, &c.bits, c.words, &c.before));
-    PetscCall(ColumnsFind(&c, (PetscInt)here.nnz, col, &count, &used));
-    for (int64_t k = 0; k < here.nnz; k++) {
-      const PetscInt w = col[k] / 64;
-
-      col[k] = c.before[w] + BitsOf(c.bits[w] & (((uint64_t)1 << col[k] % 64) - 1));
-    }
-    PetscCall(PetscFree2(c.bits, c.before));
-    PetscCall(PetscPackMPIAIJGiveColumns(A, count, used));
-  }
-  PetscCall(AIJFmtHostPatternRestore(block, &here));
+  if (!known || from->nnz == 0 || from->space != SPMV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  status  = spmv_scratch_alloc(exec, SPMV_DEVICE, most * each, "columns of an off-diagonal block", &c->block);
+  numbers = (PetscInt *)c->block;
+  if (!status) status = spmv_csr_used_columns(from, numbers, numbers + from->nnz, &count, exec);
+  if (status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1((size_t)count, &c->used));
+  PetscCall(AIJFmtFetch(exec, numbers + from->nnz, SPMV_DEVICE, count * each, c->used, &status));
+  AIJFmtCallSpmv(exec, status);
+  c->renumbered.col = numbers;
+  c->count          = (PetscInt)count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The same for a parallel matrix. The second block has the columns of the whole matrix, as PETSc expects before an
-   assembly; they are renumbered on the host, and PETSc makes the scatter. The assembly is not counted in num_ass, so that
+   assembly; they are renumbered here, and PETSc makes the scatter. The assembly is not counted in num_ass, so that
    properties that the user has set, such as symmetry, hold as with aij. Collective. */
 PetscErrorCode AIJFmtBlocksFromDevice(Mat A, const SpmvPattern from[2], PetscBool with_values, SpmvExec *exec)
 {
@@ -182,19 +149,22 @@ PetscErrorCode AIJFmtBlocksFromDevice(Mat A, const SpmvPattern from[2], PetscBoo
   const PetscInt  assemblies = A->num_ass;
   PetscInt       *lengths;
   PetscErrorCode  error;
+  Columns         others = {.renumbered = from[1]};
   Mat             blocks[2];
   Mat_AIJFmt     *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(A, "a matrix made on the GPU", &s));
+  if (fresh) PetscCall(ColumnsRenumber(&from[1], exec, &others));
   PetscCall(AIJFmtLengthsFetch(exec, &from[1], &lengths));
   PetscCall(MatMPIAIJSetPreallocation(A, 0, NULL, 0, lengths));
   PetscCall(PetscFree(lengths));
   PetscCall(AIJFmtBlocksGet(A, blocks));
   if (!AIJFmtKeepsName(s)) PetscCall(AIJFmtInstall(blocks[0], s->row, PETSC_FALSE, s));
   PetscCall(PatternGive(blocks[0], &from[0], with_values, fresh, exec));
-  PetscCall(AIJFmtColumnsFetch(exec, &from[1], blocks[1]));
-  if (fresh) PetscCall(ColumnsRenumber(A, blocks[1]));
+  PetscCall(AIJFmtColumnsFetch(exec, &others.renumbered, blocks[1]));
+  if (others.used) PetscCall(PetscPackMPIAIJGiveColumns(A, others.count, others.used)); /* A frees them */
+  spmv_scratch_free(exec, SPMV_DEVICE, others.block);
   A->num_ass = 0;
   error      = AIJFmtAssembleBlocks(A);
   A->num_ass = assemblies;

@@ -6,6 +6,7 @@
 #include "aggdevice.h"
 #include "mat/impls/aij/aijfmt.h"
 #include "parallel/neighbours.h"
+#include <string.h>
 
 /* Whether only coarsen() reads the graph, so that it needs no matrix */
 static PetscErrorCode Stays(PC pc, Mat A, PetscBool *stays)
@@ -40,6 +41,16 @@ static PetscErrorCode BeyondReceive(Mat A, const PetscInt others[], PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether a row has the columns of the row before it, as rows of one node mostly have */
+static PetscBool LikeRowBefore(const PetscInt row_ptr[], const PetscInt col[], PetscInt i)
+{
+  const PetscInt n = row_ptr[i + 1] - row_ptr[i];
+
+  return row_ptr[i] - row_ptr[i - 1] == n && !memcmp(col + row_ptr[i - 1], col + row_ptr[i], (size_t)n * sizeof *col)
+             ? PETSC_TRUE
+             : PETSC_FALSE;
+}
+
 /* Counts the edges from each vertex to vertices of other processes: a->beyond. Collective. */
 static PetscErrorCode BeyondMake(PC_AggDevice *a, Mat A)
 {
@@ -65,9 +76,12 @@ static PetscErrorCode BeyondMake(PC_AggDevice *a, Mat A)
   edges[-1] = 0;
   for (PetscInt v = 0; v < vertices; v++) {
     edges[v] = 0;
-    for (PetscInt k = p.nnz > 0 ? row_ptr[v * bs] : 0; p.nnz > 0 && k < row_ptr[(v + 1) * bs]; k++) {
-      edges[v] += last[other[col[k]]] != v;
-      last[other[col[k]]] = v;
+    for (PetscInt i = v * bs; p.nnz > 0 && i < (v + 1) * bs; i++) {
+      if (i > v * bs && LikeRowBefore(row_ptr, col, i)) continue;
+      for (PetscInt k = row_ptr[i]; k < row_ptr[i + 1]; k++) {
+        edges[v] += last[other[col[k]]] != v;
+        last[other[col[k]]] = v;
+      }
     }
   }
   PetscCall(BeyondReceive(A, others, block->cmap->n, bs, edges));
