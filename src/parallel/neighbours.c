@@ -43,10 +43,13 @@ static PetscErrorCode OwnersFind(PetscLayout layout, PetscInt n, const PetscInt 
   PetscFunctionBegin;
   *owners = 0;
   PetscCall(PetscLayoutGetRanges(layout, &range));
-  for (PetscInt k = 0, first = 0; k < n; (*owners)++, first = k) {
-    PetscCall(PetscLayoutFindOwner(layout, number[k], &rank[*owners]));
-    while (k < n && number[k] < range[rank[*owners] + 1]) k++;
-    items[*owners] = k - first;
+  for (PetscInt first = 0, end; first < n; (*owners)++, first = end) {
+    PetscCall(PetscLayoutFindOwner(layout, number[first], &rank[*owners]));
+    for (PetscInt beyond = n, middle = end = first + 1; end < beyond; middle = end + (beyond - end) / 2) {
+      if (number[middle] < range[rank[*owners] + 1]) end = middle + 1;
+      else beyond = middle;
+    }
+    items[*owners] = end - first;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,16 +1,17 @@
 /*
   spgemm_device_numeric.cu - the values of a product on the device: of blocks, and of wide rows; those of narrow rows of
   single entries are in spgemm_device_marked.cu. A team of 32 lanes holds the sums of a piece of a block row of the
-  result in shared memory and goes along the row of the left matrix. For each left block, the lanes share the entries of
-  the corresponding row of the right matrix, and add to different sums. So each sum has the order of the left row, as on
-  the host. If left rows are long and pieces are few, the teams of a thread block take parts of the left row, and the
-  sums of the parts are added in their order.
+  result in shared memory and goes along the row of the left matrix, 32 blocks at a time: it looks up where all right
+  blocks that these meet lie in the piece, then adds one left block after the other, whose right entries the lanes share
+  and add to different sums. Where right rows are short, groups of lanes load several left blocks, and add them in turn.
+  So each sum has the order of the left row, as on the host. If left rows are long and pieces are few, the teams of a
+  thread block take parts of the left row, and the sums of the parts are added in their order.
 */
 #include "spgemm_device.cuh"
 
 namespace
 {
-enum { LANES = 32, THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6 };
+enum { LANES = 32, THREADS = 256, WIDE_THREADS = 128, MOST_ROWS = 3, MOST_INNER = 6, PLACES = 128 };
 
 /* Which teams work on a piece; a thread block has teams for several pieces, or for the parts of one */
 enum Teams { MEDIUM, WIDE, IN_PARTS };
@@ -31,11 +32,27 @@ struct Shape {
   __device__ int cols() const { return COLS ? COLS : run_cols; }
 };
 
-/* The operands, and the number of teams for the rows of a block */
+/* The operands, the number of teams for the rows of a block, and how many lanes share a left block */
 template <typename S>
 struct Operands : SpmvSpgemmOperands<S> {
-  int splits;
+  int splits, group;
 };
+
+/* Thread blocks per multiprocessor for __launch_bounds__: as many as shared memory and the registers of a shape allow */
+template <typename Shape, Teams TEAMS>
+constexpr int resident()
+{
+  if (TEAMS == WIDE) return Shape::INNER_MAX > 3 ? 4 : 5;
+  if (TEAMS == IN_PARTS || !Shape::FIXED || Shape::INNER_MAX > 3) return 2;
+  return spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : 4);
+}
+
+/* Right entries that a lane loads before it adds them: right rows of wide rows are long */
+template <typename Shape, Teams TEAMS>
+__host__ __device__ constexpr int in_flight()
+{
+  return TEAMS != WIDE ? 1 : Shape::INNER_MAX > 3 ? 2 : 3;
+}
 
 /* The part of the result that a team computes: `count` blocks of a block row, from block `first` on, and in each the
    rows from first_row on */
@@ -124,38 +141,133 @@ __device__ inline void load_factors(const Operands<S> &m, const Shape &shape, co
         factor[r][l] = __ldg(m.left_values + b.values + (piece.first_row + r) * row_step + l * inner_step);
 }
 
-/* Adds the products of one left block to the sums. The lanes first look up the positions of right blocks in the piece,
-   one block per lane, and then share the entries. */
-template <typename Shape, typename S>
-__device__ inline void add_block(const Operands<S> &m, const Shape &shape, const Piece &piece, const LeftBlock &b,
-                                 const int *columns, S *sums)
-{
-  const int lane = threadIdx.x % LANES, cols = shape.cols(), width = piece.count * cols, step = b.length * cols;
-  const S  *right = m.right_values + (int64_t)b.begin * shape.inner() * cols;
-  S         factor[Shape::R_MAX][Shape::INNER_MAX];
+/* Up to 32 left blocks, one in each lane of the team, and the right blocks that they meet, laid end to end: those of this
+   lane's left block begin at `before`; there are `all` */
+struct Meeting {
+  LeftBlock left;
+  int       before, all;
+};
 
-  load_factors(m, shape, piece, b, factor);
-  for (int j0 = b.first; j0 < b.end; j0 += LANES) {
-    const int j = min(j0 + lane, b.end - 1), entries = min((int)LANES, b.end - j0) * cols;
+template <Teams TEAMS, typename S>
+__device__ inline Meeting meet(const Operands<S> &m, const Piece &piece, int k0, int end, const int *columns)
+{
+  const int lane = threadIdx.x % LANES;
+  Meeting   w    = {load_left<TEAMS>(m, piece, min(k0 + lane, end - 1), columns), 0, 0};
+
+  if (k0 + lane >= end) w.left.end = w.left.first;
+  const int count = w.left.end - w.left.first;
+  w.all           = count;
+  for (int step = 1; step < LANES; step *= 2) {
+    const int more = __shfl_up_sync(0xffffffffu, w.all, step);
+    if (lane >= step) w.all += more;
+  }
+  w.before = w.all - count;
+  w.all    = from(w.all, LANES - 1);
+  return w;
+}
+
+/* Looks up where the right blocks base .. limit-1 of the meeting lie in the piece */
+template <typename S>
+__device__ inline void find_places(const Operands<S> &m, const Piece &piece, const Meeting &w, int base, int limit,
+                                   const int *columns, int *places)
+{
+  const int lane = threadIdx.x % LANES;
+
+  for (int f0 = base; f0 < limit; f0 += LANES) {
+    const int f     = min(f0 + lane, limit - 1);
+    int       owner = 0;
+    for (int step = LANES / 2; step > 0; step /= 2)
+      if (from(w.before, owner + step) <= f) owner += step;
+    const int j     = from(w.left.first, owner) + f - from(w.before, owner);
     const int found = spmv_lower_bound(columns, 0, piece.count, __ldg(m.right.col + j));
-    for (int e0 = 0; e0 < entries; e0 += LANES) {
-      const int e = e0 + lane, place = Shape::SINGLE ? found : from(found, min(e / cols, LANES - 1));
-      if (e >= entries) continue;
-      const S *value = right + (j0 - b.begin) * cols + e;
-      S       *sum   = sums + place * cols + e % cols;
-      S        other[Shape::INNER_MAX];
+    if (f0 + lane < limit) places[f - base] = found;
+  }
+}
+
+/* A left block, and which right entries it meets */
+template <typename Shape, typename S>
+struct Loaded {
+  S        factor[Shape::R_MAX][Shape::INNER_MAX];
+  const S *right; /* the first of these entries */
+  int      step, place, entries;
+};
+
+/* Loads left block q of the meeting, with its right blocks between base and limit */
+template <typename Shape, typename S>
+__device__ inline void load(const Operands<S> &m, const Shape &shape, const Piece &piece, const Meeting &w, int q,
+                            int base, int limit, Loaded<Shape, S> *l)
+{
+  const LeftBlock b      = take_left(w.left, q);
+  const int       before = from(w.before, q), first = max(before, base);
+
+  l->place   = first - base;
+  l->entries = max(0, min(before + b.end - b.first, limit) - first) * shape.cols();
+  l->step    = b.length * shape.cols();
+  l->right   = m.right_values + (int64_t)b.begin * shape.inner() * shape.cols() +
+             (b.first + first - before - b.begin) * shape.cols();
+  if (l->entries > 0) load_factors(m, shape, piece, b, l->factor);
+}
+
+/* Several right entries of a lane, so that their loads are in flight together */
+template <int COUNT, typename Shape, typename S>
+struct Entries {
+  S other[COUNT][Shape::INNER_MAX];
+
+  __device__ inline void load(const Shape &shape, const Loaded<Shape, S> &l, int e, int stride)
+  {
 #pragma unroll
-      for (int l = 0; l < Shape::INNER_MAX; l++)
-        if (l < shape.inner()) other[l] = __ldg(value + l * step);
+    for (int k = 0; k < COUNT; k++)
+      if (e + k * stride < l.entries)
+#pragma unroll
+        for (int i = 0; i < Shape::INNER_MAX; i++)
+          if (i < shape.inner()) other[k][i] = __ldg(l.right + e + k * stride + i * l.step);
+  }
+
+  __device__ inline void add(const Shape &shape, const Loaded<Shape, S> &l, int e, int stride, int width,
+                             const int *places, S *sums) const
+  {
+    const int cols = shape.cols();
+
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+      const int at = e + k * stride;
+      if (at >= l.entries) break;
+      S *sum = sums + places[l.place + at / cols] * cols + at % cols;
 #pragma unroll
       for (int r = 0; r < Shape::R_MAX; r++)
         if (r < shape.rows()) {
           S all = sum[r * width];
 #pragma unroll
-          for (int l = 0; l < Shape::INNER_MAX; l++)
-            if (l < shape.inner()) all += factor[r][l] * other[l];
+          for (int i = 0; i < Shape::INNER_MAX; i++)
+            if (i < shape.inner()) all += l.factor[r][i] * other[k][i];
           sum[r * width] = all;
         }
+    }
+  }
+};
+
+/* Adds the products of the meeting with right blocks between base and limit. Groups of lanes load left blocks at a time,
+   and add them in their order. */
+template <int COUNT, typename Shape, typename S>
+__device__ inline void add_meeting(const Operands<S> &m, const Shape &shape, const Piece &piece, const Meeting &w,
+                                   int base, int limit, const int *places, S *sums)
+{
+  const int groups = LANES / m.group, mine = threadIdx.x % LANES / m.group, first = threadIdx.x % m.group;
+  const int width = piece.count * shape.cols();
+
+  for (int q = 0; q < LANES && from(w.before, q) < limit; q += groups) {
+    Loaded<Shape, S>         l;
+    Entries<COUNT, Shape, S> entries;
+
+    load(m, shape, piece, w, q + mine, base, limit, &l);
+    entries.load(shape, l, first, m.group);
+    for (int turn = 0; turn < groups; turn++) {
+      if (turn == mine)
+        for (int e = first; e < l.entries; e += COUNT * m.group) {
+          if (e != first) entries.load(shape, l, e, m.group);
+          entries.add(shape, l, e, m.group, width, places, sums);
+        }
+      __syncwarp();
     }
   }
 }
@@ -163,25 +275,17 @@ __device__ inline void add_block(const Operands<S> &m, const Shape &shape, const
 /* Adds the products of the left blocks begin .. end-1 to the sums */
 template <Teams TEAMS, typename Shape, typename S>
 __device__ inline void add_blocks(const Operands<S> &m, const Shape &shape, const Piece &piece, int begin, int end,
-                                  const int *columns, S *sums)
+                                  const int *columns, int *places, S *sums)
 {
   for (int k0 = begin; k0 < end; k0 += LANES) {
-    const LeftBlock mine = load_left<TEAMS>(m, piece, min(k0 + (int)threadIdx.x % LANES, end - 1), columns);
-    for (int k = 0; k < LANES && k0 + k < end; k++) {
-      add_block(m, shape, piece, take_left(mine, k), columns, sums);
+    const Meeting w = meet<TEAMS>(m, piece, k0, end, columns);
+    for (int base = 0; base < w.all; base += PLACES) {
+      const int limit = min(base + (int)PLACES, w.all);
+      find_places(m, piece, w, base, limit, columns, places);
       __syncwarp();
+      add_meeting<in_flight<Shape, TEAMS>()>(m, shape, piece, w, base, limit, places, sums);
     }
   }
-}
-
-/* Thread blocks per multiprocessor for __launch_bounds__: as many as shared memory and the registers of a shape
-   allow */
-template <typename Shape, Teams TEAMS>
-constexpr int resident()
-{
-  if (TEAMS == WIDE) return 5;
-  if (TEAMS == IN_PARTS || !Shape::FIXED || Shape::INNER_MAX > 3) return 2;
-  return spmv_resident_blocks(THREADS, Shape::SINGLE ? 6 : 4);
 }
 
 __host__ __device__ constexpr int threads_of(Teams teams) { return teams == WIDE ? WIDE_THREADS : THREADS; }
@@ -198,7 +302,7 @@ __global__ void __launch_bounds__(threads_of(TEAMS), resident<Shape, TEAMS>())
     PARTS  = NUMBER / PIECES
   };
   __shared__ S   all_sums[NUMBER][SUMS];
-  __shared__ int all_columns[PIECES][BLOCKS];
+  __shared__ int all_columns[PIECES][BLOCKS], all_places[NUMBER][PLACES];
   const int      team = threadIdx.x / LANES, part = PARTS > 1 ? team : 0, group = LANES * PARTS;
   const int      lane    = threadIdx.x % group;
   S             *sums    = all_sums[team];
@@ -213,7 +317,7 @@ __global__ void __launch_bounds__(threads_of(TEAMS), resident<Shape, TEAMS>())
   if (PARTS > 1) __syncthreads();
   else __syncwarp();
   add_blocks<TEAMS>(m, shape, piece, begin + (int)(length * part / PARTS), begin + (int)(length * (part + 1) / PARTS),
-                    columns, sums);
+                    columns, all_places[team], sums);
   if (PARTS > 1) __syncthreads();
   const int64_t first = (int64_t)piece.begin * m.result.block_rows * shape.cols();
   for (int r = 0; r < shape.rows(); r++)
@@ -238,12 +342,21 @@ SpmvStatus launch(const Operands<S> &m, const Shape &shape, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
+/* As many lanes as a right row has entries on average, but at least 8 */
+int group_of(const SpmvSpgemmPattern &right)
+{
+  int lanes = 8;
+
+  while (lanes < LANES && lanes * right.rows < right.nnz * right.block_cols) lanes *= 2;
+  return lanes;
+}
+
 template <typename S>
 SpmvStatus multiply(const SpmvSpgemmOperands<S> &operands, SpmvExec *exec)
 {
   const int rows = spmv_team_rows(operands.left.block_rows), inner = operands.left.block_cols,
             cols      = operands.right.block_cols;
-  const Operands<S> m = {operands, operands.left.block_rows / rows};
+  const Operands<S> m = {operands, operands.left.block_rows / rows, group_of(operands.right)};
 
   if (m.teams.mark_lanes > 0) SPMV_TRY(spmv_spgemm_add_marked(operands, exec));
   if (rows == 1 && inner == 1 && cols == 1) return launch(m, Shape<1, 1, 1>{rows, inner, cols}, exec);

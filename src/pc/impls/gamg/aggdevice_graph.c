@@ -76,7 +76,8 @@ static PetscErrorCode BeyondMake(PC_AggDevice *a, Mat A)
   edges[-1] = 0;
   for (PetscInt v = 0; v < vertices; v++) {
     edges[v] = 0;
-    for (PetscInt i = v * bs; p.nnz > 0 && i < (v + 1) * bs; i++) {
+    if (p.nnz == 0 || row_ptr[v * bs] == row_ptr[(v + 1) * bs]) continue;
+    for (PetscInt i = v * bs; i < (v + 1) * bs; i++) {
       if (i > v * bs && LikeRowBefore(row_ptr, col, i)) continue;
       for (PetscInt k = row_ptr[i]; k < row_ptr[i + 1]; k++) {
         edges[v] += last[other[col[k]]] != v;
