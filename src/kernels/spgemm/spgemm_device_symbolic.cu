@@ -25,10 +25,11 @@ enum {
   WIDE         = MARKS + 1,
   IN_PARTS     = MARKS + 2,
   KINDS        = MARKS + 3,
-  SHORT_ROW    = 20,  /* mean columns of a row, up to which few lanes are faster */
-  WIDE_ROWS    = 64,  /* one row in so many may be too long for marks */
-  LONG_LEFT    = 64,  /* mean blocks of a left row, from which on its parts get separate teams, */
-  PARTS_PIECES = 4096 /* if so few pieces would leave most of a GPU idle */
+  SHORT_ROW    = 20,   /* mean columns of a row, up to which few lanes are faster */
+  WIDE_ROWS    = 64,   /* one row in so many may be too long for marks */
+  FEW_ROWS     = 2048, /* so few long left rows have a thread block each */
+  LONG_LEFT    = 64,   /* mean blocks of a left row, from which on its parts get separate teams, */
+  PARTS_PIECES = 4096  /* if so few pieces would leave most of a GPU idle */
 };
 
 /* The most columns in a table of `slots` slots. The columns that all lanes may insert beyond the limit still fit. */
@@ -107,9 +108,9 @@ __device__ inline void write_row(const int *table, int *list, unsigned *listed, 
 /* Counts or fills in the columns of the rows that are short enough for a table, one row per team. Level 0 takes all
    rows, level 1 the rows in list 0, which were too long for level 0. */
 template <int LANES, int SLOTS, int LEVEL, bool FILL>
-__global__ void __launch_bounds__(LEVEL ? LANES : HASH_THREADS) spmv_spgemm_hash(Multiplication m)
+__global__ void __launch_bounds__(LANES > HASH_THREADS ? LANES : HASH_THREADS) spmv_spgemm_hash(Multiplication m)
 {
-  enum { TEAMS = LEVEL ? 1 : HASH_THREADS / LANES };
+  enum { TEAMS = LANES > HASH_THREADS ? 1 : HASH_THREADS / LANES };
   __shared__ int      table[TEAMS][SLOTS], list[TEAMS][FILL ? SLOTS : 1];
   __shared__ unsigned found[TEAMS];
   const int           team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
@@ -246,7 +247,9 @@ SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
 {
   const int64_t rows = m.left.rows;
 
-  if (m.right.nnz <= FEW_LANES * m.right.rows)
+  if (rows <= FEW_ROWS && m.left.nnz >= rows * LONG_LEFT)
+    SPMV_LAUNCH(exec, (spmv_spgemm_hash<THREADS, SHORT_SLOTS, 0, FILL>), rows, THREADS, 0, m);
+  else if (m.right.nnz <= FEW_LANES * m.right.rows)
     SPMV_LAUNCH(exec, (spmv_spgemm_hash<FEW_LANES, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / FEW_LANES),
                 HASH_THREADS, 0, m);
   else
