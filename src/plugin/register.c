@@ -130,7 +130,8 @@ static PetscErrorCode RefuseSecondFile(void)
 
   Note:
   Mapping and unmapping device memory takes as long as converting a matrix. Only matrices of petscpack reuse the kept
-  memory; freed memory beyond this limit is released.
+  memory; freed memory beyond this limit is released. The limit holds for the device's own memory, and once more for memory
+  that it shares with the host.
 
 .seealso: `PetscPackGetDeviceKeep()`, `PetscPackInitializePackage()`
 @*/

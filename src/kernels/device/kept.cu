@@ -7,6 +7,7 @@
 */
 #include "launch.cuh"
 #include "memory.h"
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -94,8 +95,9 @@ extern "C" int spmv_kept_take(SpmvKept kind, int64_t bytes, void **memory)
 
 extern "C" void spmv_kept_give(SpmvKept kind, void *memory)
 {
-  const int64_t most = kind == SPMV_KEPT_PINNED ? PINNED : spmv_device_keeps(spmv_current_device());
-  Block         b    = {memory, kind, 0, 0};
+  const int64_t keeps = spmv_device_keeps(spmv_current_device()),
+                most  = kind == SPMV_KEPT_PINNED ? std::min(PINNED, keeps) : keeps;
+  Block b             = {memory, kind, 0, 0};
 
   {
     const std::lock_guard<std::mutex> lock(blocks().lock);
