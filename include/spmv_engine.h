@@ -69,6 +69,11 @@ typedef struct SpmvProcesses {
   SpmvStatus (*begin)(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec);
   /* Ends the exchange: work enqueued after this call finds ghosts filled */
   SpmvStatus (*end)(void *ctx, void *halo, void *ghosts, SpmvExec *exec);
+  /* The transpose of this exchange, for operators that are transposed. begin_back begins to send ghosts to the owners of
+     these entries; until end_back, ghosts must not change. end_back adds what other processes have sent to the entries of
+     y, one process after the other, in ascending order. */
+  SpmvStatus (*begin_back)(void *ctx, void *halo, const void *ghosts, SpmvExec *exec);
+  SpmvStatus (*end_back)(void *ctx, void *halo, void *y, SpmvExec *exec);
   /* Replaces n sums in the space of exec, at most SPMV_SUMS_MAX, by their sums over all processes, in stream order.
      After the end of a solve it may still add sums with meaningless values. */
   SpmvStatus (*add)(void *ctx, double *sums, int n, SpmvExec *exec);
@@ -88,11 +93,12 @@ enum { SPMV_SUMS_MAX = 64 };
 typedef struct {
   const SpmvPlan *plan; /* of the columns that this process owns */
   void           *work;
-  int             transposed; /* the product is with the transpose of plan, after spmv_prepare_transpose() */
+  int             transposed; /* the product is with the transpose of A; both plans after spmv_prepare_transpose() */
   /* NULL, or the values of the plan rounded to single precision by spmv_round_values() */
   const void *rounded;
   /* On several processes: the plan of the columns that other processes own (NULL if there are none), their entries of
-     x, and the halo that fetches these entries. Every process takes part in the exchange, even if it needs no entry. */
+     x, and the halo that fetches these entries. Every process takes part in the exchange, even if it needs no entry. A
+     transposed product sends ghosts the other way: sums for entries of y that other processes own. */
   const SpmvPlan      *ghost_plan;
   void                *ghost_work, *ghosts, *halo;
   const SpmvProcesses *processes; /* NULL: one process */
@@ -107,6 +113,9 @@ SPMV_API int spmv_operator_waits(const SpmvOperator *);
 SPMV_API SpmvStatus spmv_operator_product(void *product, const void *p, void *w, SpmvExec *);
 /* to[i] = from[index[i]], all on the device: packs the entries that other processes need. Only enqueues. */
 SPMV_API SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar, const void *from, void *to, SpmvExec *);
+/* to[index[i]] += from[i], all on the device; no index occurs twice. Only enqueues. */
+SPMV_API SpmvStatus spmv_scatter_add(int64_t n, const int32_t *index, SpmvScalar, const void *from, void *to,
+                                     SpmvExec *);
 
 /* ---- arrays of numbers, on the device ---- */
 

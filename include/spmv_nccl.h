@@ -62,7 +62,7 @@ typedef struct {
 typedef struct {
   SpmvScalar     scalar_type;
   const int32_t *index;  /* [out.first[out.neighbours]] on the device: the entries of x to send ... */
-  void          *packed; /* ... and a send buffer of that length */
+  void          *packed; /* ... and a send buffer of that length. If index is NULL, it holds what is sent. */
   SpmvNeighbours out, in;
 } SpmvNcclHalo;
 

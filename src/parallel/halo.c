@@ -1,7 +1,7 @@
 /*
   halo.c - ghost values: a kernel packs the entries of x that other processes need, and each entry goes only to those
   processes. NCCL sends from the device on a stream. With MPI, values are copied to the host, sent, and copied to the
-  device of the receiver.
+  device of the receiver. The way back sends ghosts to the owners, which receive where they pack, and add.
 */
 #include "neighbours.h"
 #include "processes.h"
@@ -70,6 +70,18 @@ PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *halo, SpmvExec *exec)
 
 void *PetscPackHaloGhosts(PetscPackHalo h) { return h->ghosts; }
 
+/* Adds what the neighbours have sent back. Two of them may add to the same entry: one launch for each fixes the order. */
+static SpmvStatus PackedAdd(PetscPackHalo h, void *y, SpmvExec *exec)
+{
+  const SpmvNeighbours *from   = &h->neighbours->out;
+  SpmvStatus            status = SPMV_SUCCESS;
+
+  for (int k = 0; k < from->neighbours && !status; k++)
+    status = spmv_scatter_add(from->first[k + 1] - from->first[k], h->index + from->first[k], h->scalar,
+                              (const char *)h->packed + from->first[k] * spmv_scalar_bytes(h->scalar), y, exec);
+  return status;
+}
+
 /* ---- by MPI ---- */
 
 static SpmvStatus ExchangeFailed(SpmvExec *exec)
@@ -77,30 +89,63 @@ static SpmvStatus ExchangeFailed(SpmvExec *exec)
   return spmv_fail(exec, SPMV_ERR_ARGUMENT, "the exchange of ghost values by MPI failed");
 }
 
+/* Sends the items of host[way], which are `from` on the device; the other buffer receives */
+static SpmvStatus HostBegin(PetscPackHalo h, int way, const void *from, SpmvExec *exec)
+{
+  const MPI_Datatype               type   = h->scalar == AIJFMT_SCALAR ? MPIU_SCALAR : MPI_FLOAT;
+  const int64_t                    bytes  = h->items[way] * spmv_scalar_bytes(h->scalar);
+  struct PetscPackNeighboursStruct n      = *h->neighbours;
+  SpmvStatus                       status = SPMV_SUCCESS;
+
+  if (way) {
+    n.out = h->neighbours->in;
+    n.in  = h->neighbours->out;
+  }
+  if (bytes > 0) status = spmv_copy(h->host[way], SPMV_HOST, from, SPMV_DEVICE, bytes, exec);
+  if (!status) status = spmv_stream_wait(exec); /* host[way] is filled, and the last copy from the other has ended */
+  if (!status && PetscPackExchangeBegin(&n, type, h->host[way], h->host[!way])) status = ExchangeFailed(exec);
+  return status;
+}
+
+/* Copies the items that host[way] has received to the device */
+static SpmvStatus HostEnd(PetscPackHalo h, int way, void *to, SpmvExec *exec)
+{
+  const int64_t bytes = h->items[way] * spmv_scalar_bytes(h->scalar);
+
+  if (PetscPackExchangeEnd(h->neighbours)) return ExchangeFailed(exec);
+  return bytes > 0 ? spmv_copy(to, SPMV_DEVICE, h->host[way], SPMV_HOST, bytes, exec) : SPMV_SUCCESS;
+}
+
 SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *exec)
 {
-  PetscPackHalo      h      = (PetscPackHalo)halo;
-  const MPI_Datatype type   = h->scalar == AIJFMT_SCALAR ? MPIU_SCALAR : MPI_FLOAT;
-  const int64_t      out    = h->items[0] * spmv_scalar_bytes(h->scalar);
-  SpmvStatus         status = SPMV_SUCCESS;
+  PetscPackHalo h      = (PetscPackHalo)halo;
+  SpmvStatus    status = SPMV_SUCCESS;
 
   (void)processes;
   (void)ghosts;
-  if (out > 0) status = spmv_gather(h->items[0], h->index, h->scalar, x, h->packed, exec);
-  if (!status && out > 0) status = spmv_copy(h->host[0], SPMV_HOST, h->packed, SPMV_DEVICE, out, exec);
-  if (!status) status = spmv_stream_wait(exec); /* host[0] is filled, and the last copy from host[1] has ended */
-  if (!status && PetscPackExchangeBegin(h->neighbours, type, h->host[0], h->host[1])) status = ExchangeFailed(exec);
-  return status;
+  if (h->items[0] > 0) status = spmv_gather(h->items[0], h->index, h->scalar, x, h->packed, exec);
+  return status ? status : HostBegin(h, 0, h->packed, exec);
 }
 
 SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *exec)
 {
-  PetscPackHalo h  = (PetscPackHalo)halo;
-  const int64_t in = h->items[1] * spmv_scalar_bytes(h->scalar);
+  (void)processes;
+  return HostEnd((PetscPackHalo)halo, 1, ghosts, exec);
+}
+
+SpmvStatus PetscPackHaloBeginBack(void *processes, void *halo, const void *ghosts, SpmvExec *exec)
+{
+  (void)processes;
+  return HostBegin((PetscPackHalo)halo, 1, ghosts, exec);
+}
+
+SpmvStatus PetscPackHaloEndBack(void *processes, void *halo, void *y, SpmvExec *exec)
+{
+  PetscPackHalo    h      = (PetscPackHalo)halo;
+  const SpmvStatus status = HostEnd(h, 0, h->packed, exec);
 
   (void)processes;
-  if (PetscPackExchangeEnd(h->neighbours)) return ExchangeFailed(exec);
-  return in > 0 ? spmv_copy(ghosts, SPMV_DEVICE, h->host[1], SPMV_HOST, in, exec) : SPMV_SUCCESS;
+  return status ? status : PackedAdd(h, y, exec);
 }
 
 /* ---- by NCCL ---- */
@@ -127,4 +172,21 @@ SpmvStatus PetscPackHaloEndNccl(void *nccl, void *halo, void *ghosts, SpmvExec *
 
   (void)ghosts;
   return spmv_nccl_end((SpmvNccl *)nccl, &h, exec);
+}
+
+SpmvStatus PetscPackHaloBeginBackNccl(void *nccl, void *halo, const void *ghosts, SpmvExec *exec)
+{
+  PetscPackHalo      h    = (PetscPackHalo)halo;
+  const SpmvNcclHalo back = {
+      .scalar_type = h->scalar, .packed = h->ghosts, .out = h->neighbours->in, .in = h->neighbours->out};
+
+  (void)ghosts; /* h->ghosts, which need no packing */
+  return spmv_nccl_begin((SpmvNccl *)nccl, &back, NULL, h->packed, exec);
+}
+
+SpmvStatus PetscPackHaloEndBackNccl(void *nccl, void *halo, void *y, SpmvExec *exec)
+{
+  const SpmvStatus status = PetscPackHaloEndNccl(nccl, halo, NULL, exec);
+
+  return status ? status : PackedAdd((PetscPackHalo)halo, y, exec);
 }

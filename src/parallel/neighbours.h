@@ -7,7 +7,7 @@
 #include <petscis.h>
 #include <spmv_nccl.h>
 
-typedef struct {
+typedef struct PetscPackNeighboursStruct {
   SpmvNeighbours out, in; /* neighbours in ascending order, and where the items for and from each of them lie */
   int           *rank;    /* the arrays of out and in */
   int64_t       *first[2];

@@ -88,15 +88,22 @@ PetscErrorCode PetscPackProcessesOpen(PetscPackProcesses *p, MPI_Comm comm, Spmv
   PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
   p->open = PETSC_TRUE;
   if (p->nccl)
-    p->call = (SpmvProcesses){.ctx      = p->nccl,
-                              .enqueues = 1,
-                              .begin    = PetscPackHaloBeginNccl,
-                              .end      = PetscPackHaloEndNccl,
-                              .add      = spmv_nccl_add,
-                              .alive    = spmv_nccl_alive};
+    p->call = (SpmvProcesses){.ctx        = p->nccl,
+                              .enqueues   = 1,
+                              .begin      = PetscPackHaloBeginNccl,
+                              .end        = PetscPackHaloEndNccl,
+                              .begin_back = PetscPackHaloBeginBackNccl,
+                              .end_back   = PetscPackHaloEndBackNccl,
+                              .add        = spmv_nccl_add,
+                              .alive      = spmv_nccl_alive};
   else
-    p->call = (SpmvProcesses){
-        .ctx = p, .begin = PetscPackHaloBegin, .end = PetscPackHaloEnd, .add = SumsAdd, .agree = EndAgree};
+    p->call = (SpmvProcesses){.ctx        = p,
+                              .begin      = PetscPackHaloBegin,
+                              .end        = PetscPackHaloEnd,
+                              .begin_back = PetscPackHaloBeginBack,
+                              .end_back   = PetscPackHaloEndBack,
+                              .add        = SumsAdd,
+                              .agree      = EndAgree};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

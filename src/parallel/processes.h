@@ -57,7 +57,7 @@ PETSC_INTERN PetscErrorCode         PetscPackNcclFromOptions(void);
 PETSC_INTERN PetscErrorCode PetscPackNcclFinalize(void);
 
 /* The ghost values of one matrix: the entries of x that this process sends to and receives from each neighbour, and
-   buffers for them */
+   buffers for them. For products with the transpose they travel the other way, and are added. */
 typedef struct PetscPackHaloStruct *PetscPackHalo;
 
 /* halo.c; collective, and status is the same on all processes. columns: the layout of x; ghost: the global columns
@@ -69,8 +69,12 @@ PETSC_INTERN PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *, Pets
 PETSC_INTERN PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *, SpmvExec *);
 /* SpmvOperator.ghosts, on the device; NULL if this process needs no ghost values */
 PETSC_INTERN void *PetscPackHaloGhosts(PetscPackHalo);
-/* Implement SpmvProcesses.begin and .end. processes: a PetscPackProcesses or an SpmvNccl; halo: a PetscPackHalo */
+/* Implement SpmvProcesses.begin, .end, .begin_back and .end_back. processes: a PetscPackProcesses or an SpmvNccl; halo: a PetscPackHalo */
 PETSC_INTERN SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *);
 PETSC_INTERN SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *);
 PETSC_INTERN SpmvStatus PetscPackHaloBeginNccl(void *nccl, void *halo, const void *x, void *ghosts, SpmvExec *);
 PETSC_INTERN SpmvStatus PetscPackHaloEndNccl(void *nccl, void *halo, void *ghosts, SpmvExec *);
+PETSC_INTERN SpmvStatus PetscPackHaloBeginBack(void *processes, void *halo, const void *ghosts, SpmvExec *);
+PETSC_INTERN SpmvStatus PetscPackHaloEndBack(void *processes, void *halo, void *y, SpmvExec *);
+PETSC_INTERN SpmvStatus PetscPackHaloBeginBackNccl(void *nccl, void *halo, const void *ghosts, SpmvExec *);
+PETSC_INTERN SpmvStatus PetscPackHaloEndBackNccl(void *nccl, void *halo, void *y, SpmvExec *);

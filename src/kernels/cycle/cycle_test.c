@@ -311,6 +311,11 @@ static SpmvStatus end_exchange(void *ctx, void *halo, void *ghosts, SpmvExec *ex
   return count_exchanges(ctx, halo, ghosts, ghosts, exec);
 }
 
+static SpmvStatus count_back(void *ctx, void *halo, const void *ghosts, SpmvExec *exec)
+{
+  return count_exchanges(ctx, halo, ghosts, NULL, exec);
+}
+
 /* Every product exchanges ghost values, also on a process that needs none */
 UNIT_TEST(cycle_of_several_processes_exchanges_in_each_product)
 {
@@ -320,9 +325,10 @@ UNIT_TEST(cycle_of_several_processes_exchanges_in_each_product)
   u.visits                 = 2;
   CycleCase           c    = cycle_case(&u);
   int                 all  = 0;
-  const SpmvProcesses many = {.ctx = &all, .begin = count_exchanges, .end = end_exchange};
-  CycleEngine         e;
-  SpmvCycleInfo       info;
+  const SpmvProcesses many = {
+      .ctx = &all, .begin = count_exchanges, .end = end_exchange, .begin_back = count_back, .end_back = end_exchange};
+  CycleEngine   e;
+  SpmvCycleInfo info;
 
   cycle_engine_prepare(&e, &c);
   for (int l = 1; l < u.levels; l++)

@@ -1,5 +1,5 @@
 /* operator.c - the product of a solver: by a plan, its transpose or its rounded values; on several processes it adds
-   the product with the ghost columns, which other processes own. */
+   the product with the ghost columns, which other processes own, or, if transposed, sends this product to them. */
 #include "core/format.h"
 #include "solve.h"
 #include <spmv_engine.h>
@@ -26,11 +26,32 @@ static SpmvStatus multiply(const SpmvOperator *o, const void *alpha, const void 
   return spmv_mult(o->plan, alpha, x, beta, y, o->work, exec);
 }
 
+/* The transposed product on several processes. What other processes add travels during the product with the own
+   columns. After a failure this process still takes part in the exchange, because the other processes wait for it. */
+static SpmvStatus multiply_back(const SpmvOperator *o, const void *alpha, const void *x, const void *beta, void *y,
+                                SpmvExec *exec)
+{
+  const SpmvProcesses *all    = o->processes;
+  SpmvStatus           status = SPMV_SUCCESS, other;
+  Scalar               zero;
+
+  if (o->ghost_plan)
+    status = spmv_multtranspose(o->ghost_plan, alpha, x, of_type(o->plan->scalar_type, 0, &zero), o->ghosts,
+                                o->ghost_work, exec);
+  other = all->begin_back(all->ctx, o->halo, o->ghosts, exec);
+  if (other) return status ? status : other;
+  other = multiply(o, alpha, x, beta, y, exec);
+  if (!status) status = other;
+  other = all->end_back(all->ctx, o->halo, y, exec);
+  return status ? status : other;
+}
+
 SpmvStatus spmv_operator_mult(const SpmvOperator *o, double alpha, const void *x, double beta, void *y, SpmvExec *exec)
 {
   Scalar      a, b;
   const void *by_a = of_type(o->plan->scalar_type, alpha, &a), *by_b = of_type(o->plan->scalar_type, beta, &b);
 
+  if (o->processes && o->transposed) return multiply_back(o, by_a, x, by_b, y, exec);
   if (o->processes) SPMV_TRY(o->processes->begin(o->processes->ctx, o->halo, x, o->ghosts, exec));
   /* the exchange is ended even if the product fails, because the other processes wait for it */
   SpmvStatus status = multiply(o, by_a, x, by_b, y, exec);

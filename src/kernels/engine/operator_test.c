@@ -8,10 +8,12 @@ enum { ROWS = 40, COLS = 30, GHOSTS = 12, MOST = 64 };
 
 static int last_space(void) { return spmv_device_count(NULL) ? SPMV_DEVICE : SPMV_HOST; }
 
-/* A process that is its own neighbour: the entries of x that it fetches, and how often it did */
+/* A process that is its own neighbour twice, by halves: the entries of x that it fetches, and how often it did. Both
+   halves may have the same entries. */
 typedef struct {
-  int32_t *index; /* [GHOSTS], in the space of the product */
-  int      calls, open;
+  int32_t    *index; /* [GHOSTS], in the space of the product */
+  int         calls, open;
+  const void *sent;
 } Halo;
 
 static SpmvStatus begin(void *ctx, void *halo, const void *x, void *ghosts, SpmvExec *exec)
@@ -35,6 +37,34 @@ static SpmvStatus end(void *ctx, void *halo, void *ghosts, SpmvExec *exec)
   (void)ghosts;
   (void)exec;
   UNIT_EQUAL(1, h->open--);
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus begin_back(void *ctx, void *halo, const void *ghosts, SpmvExec *exec)
+{
+  Halo *h = halo;
+
+  (void)ctx;
+  (void)exec;
+  UNIT_EQUAL(0, h->open++);
+  h->calls++;
+  h->sent = ghosts;
+  return SPMV_SUCCESS;
+}
+
+static SpmvStatus end_back(void *ctx, void *halo, void *y, SpmvExec *exec)
+{
+  const SpmvScalar type = *(SpmvScalar *)ctx;
+  Halo            *h    = halo;
+
+  UNIT_EQUAL(1, h->open--);
+  for (int i = 0; i < GHOSTS && exec->space == SPMV_DEVICE; i += GHOSTS / 2) {
+    const char *from = (const char *)h->sent + i * spmv_scalar_bytes(type);
+    UNIT_EQUAL(SPMV_SUCCESS, spmv_scatter_add(GHOSTS / 2, h->index + i, type, from, y, exec));
+  }
+  for (int i = 0; i < GHOSTS && exec->space == SPMV_HOST; i++)
+    if (type == SPMV_F32) ((float *)y)[h->index[i]] += ((const float *)h->sent)[i];
+    else ((double *)y)[h->index[i]] += ((const double *)h->sent)[i];
   return SPMV_SUCCESS;
 }
 
@@ -114,11 +144,11 @@ static void check_format(const char *format, SpmvSpace space, SpmvScalar type)
   UnitPlan      a = unit_plan(space, format, &own.csr, "%s", ""), g = unit_plan(space, format, &other.csr, "%s", "");
   SpmvExec     *exec = &a.exec;
   SpmvOperator  o    = {.plan = a.plan, .work = work_of(a.plan, exec)};
-  double        x[MOST], ghosts[GHOSTS], y[MOST] = {0}, yt[MOST] = {0};
+  double        x[MOST], ghosts[GHOSTS], y[MOST] = {0}, yt[MOST] = {0}, back[GHOSTS] = {0};
   int32_t       index[GHOSTS];
 
   for (int i = 0; i < MOST; i++) x[i] = i % 5 - 2;
-  for (int i = 0; i < GHOSTS; i++) ghosts[i] = x[index[i] = (7 * i + 3) % COLS];
+  for (int i = 0; i < GHOSTS; i++) ghosts[i] = x[index[i] = 7 * (i % (GHOSTS / 2)) % COLS + i / 9];
   add_product(&own, 0, x, y);
   check_products(&o, exec, type, x, COLS, y, ROWS);
   o.transposed = 1;
@@ -127,7 +157,7 @@ static void check_format(const char *format, SpmvSpace space, SpmvScalar type)
   check_products(&o, exec, type, x, ROWS, yt, COLS);
 
   Halo                halo = {0};
-  const SpmvProcesses both = {.ctx = &type, .begin = begin, .end = end};
+  const SpmvProcesses both = {.ctx = &type, .begin = begin, .end = end, .begin_back = begin_back, .end_back = end_back};
   UNIT_EQUAL(SPMV_SUCCESS, spmv_alloc(exec, space, sizeof index, "a test", (void **)&halo.index));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(halo.index, space, index, SPMV_HOST, sizeof index, exec));
   o.transposed = 0;
@@ -141,6 +171,12 @@ static void check_format(const char *format, SpmvSpace space, SpmvScalar type)
   add_product(&other, 0, ghosts, y);
   check_products(&o, exec, type, x, COLS, y, ROWS);
   UNIT_EQUAL(4, halo.calls);
+  o.transposed = 1;
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_prepare_transpose(g.plan, exec));
+  add_product(&other, 1, x, back);
+  for (int i = 0; i < GHOSTS; i++) yt[index[i]] += back[i];
+  check_products(&o, exec, type, x, ROWS, yt, COLS);
+  UNIT_EQUAL(6, halo.calls);
 
   void *const blocks[] = {o.work, o.ghost_work, o.ghosts, halo.index};
   for (int i = 0; i < 4; i++) spmv_exec_free(exec, space, blocks[i]);

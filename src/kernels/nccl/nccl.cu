@@ -145,7 +145,8 @@ extern "C" SpmvStatus spmv_nccl_begin(SpmvNccl *nccl, const SpmvNcclHalo *h, con
   on_side.stream = nccl->side;
   SPMV_CUDA(exec, cudaEventRecord(nccl->fork, (cudaStream_t)exec->stream));
   SPMV_CUDA(exec, cudaStreamWaitEvent(nccl->side, nccl->fork, 0));
-  SpmvStatus status = spmv_gather(h->out.first[h->out.neighbours], h->index, h->scalar_type, x, h->packed, &on_side);
+  SpmvStatus status = SPMV_SUCCESS;
+  if (h->index) status = spmv_gather(h->out.first[h->out.neighbours], h->index, h->scalar_type, x, h->packed, &on_side);
   if (!status) status = enqueue_messages(nccl, h, ghosts, &on_side);
   if (status) memcpy(exec->message, on_side.message, sizeof exec->message);
   /* also after a failure: a capture whose forked stream was not joined cannot be ended */

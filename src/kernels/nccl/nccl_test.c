@@ -98,6 +98,12 @@ UNIT_TEST(nccl_exchanges_and_adds)
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_begin(a.nccl, &a.halo, a.there, a.ghosts, &a.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_end(a.nccl, &a.halo, &a.exec));
   check_ghosts(&a);
+  const SpmvNcclHalo back = {.scalar_type = SPMV_F64, .packed = a.there, .out = a.halo.in, .in = a.halo.out};
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_begin(a.nccl, &back, NULL, a.ghosts, &a.exec)); /* packs nothing */
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_end(a.nccl, &back, &a.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_copy(got, SPMV_HOST, a.ghosts, SPMV_DEVICE, GHOSTS * sizeof *got, &a.exec));
+  UNIT_EQUAL(SPMV_SUCCESS, spmv_stream_wait(&a.exec));
+  UNIT_CHECK(!memcmp(got, a.x, GHOSTS * sizeof *got));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_begin(a.nccl, &none, a.there, a.ghosts, &a.exec)); /* no neighbours */
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_end(a.nccl, &none, &a.exec));
   UNIT_EQUAL(SPMV_SUCCESS, spmv_nccl_add(a.nccl, a.there, N, &a.exec));
