@@ -2,7 +2,7 @@
   aggdevice_blocks.c - prolongators of aggdevice for matrices whose processes share edges. The finest one must be
   P0 - alpha D^-1 A P0 for some alpha, as PETSc's functions compute it from the unsmoothed P0. All levels must have the
   aggregates that the host makes, bit for bit, and P0 but for rounding; once more, and through MPI in place of NCCL, the
-  same bits.
+  same bits. The cycle, which restricts by the prolongators, makes no transpose of one; it repeats its solution bit by bit.
 
     aggdevice_blocks [-type aijrbp] -mat_aijfmt_device gpu, on 2 processes or more
 */
@@ -14,9 +14,10 @@ static const char help[] = "Checks the smoothing of prolongators on several proc
 
 enum { LEVELS = 10 };
 
-/* The prolongators of a set-up, the finest first, as matrices of type aij */
+/* The prolongators of a set-up, the finest first, as matrices of type aij, and the norm of a solution */
 typedef struct {
   PetscInt            count;
+  PetscReal           norm;
   Mat                 P[LEVELS];
   PCGAMGAggDeviceInfo info;
 } Hierarchy;
@@ -25,6 +26,7 @@ typedef struct {
 static PetscErrorCode Make(Mat A, PetscInt smooths, PetscBool nccl, Hierarchy *h)
 {
   KSPDeviceInfo info;
+  MatAIJFmtInfo made;
   PetscInt      levels;
   KSP           ksp;
   Mat           found;
@@ -43,6 +45,7 @@ static PetscErrorCode Make(Mat A, PetscInt smooths, PetscBool nccl, Hierarchy *h
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(CGDevTestRightHandSide(b));
   PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(VecNorm(x, NORM_1, &h->norm));
   PetscCall(KSPDeviceGetInfo(ksp, &info));
   if (nccl) PetscCall(CGDevTestNccl("hierarchy", info.nccl));
   else PetscCall(CGDevTestCheck(!info.nccl, "hierarchy", "NCCL serves where it is off"));
@@ -52,6 +55,8 @@ static PetscErrorCode Make(Mat A, PetscInt smooths, PetscBool nccl, Hierarchy *h
   PetscCheck(h->count <= LEVELS, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "more levels than expected");
   for (PetscInt i = 0; i < h->count; i++) {
     PetscCall(PCMGGetInterpolation(pc, h->count - i, &found));
+    PetscCall(MatAIJFmtGetInfo(found, &made));
+    PetscCall(CGDevTestCheck(made.transposes == 0, "hierarchy", "a transposed prolongator"));
     PetscCall(MatConvert(found, MATAIJ, MAT_INITIAL_MATRIX, &h->P[i]));
   }
   PetscCall(TestDestroyVecs(&x, &b));
@@ -171,6 +176,7 @@ static PetscErrorCode CompareAgain(Mat A, PetscInt smooths, const Hierarchy *h)
   PetscFunctionBeginUser;
   PetscCall(Make(A, smooths, PETSC_TRUE, &again));
   PetscCall(CheckAlike("once more", &again, h, 0));
+  PetscCall(CGDevTestCheck(again.norm == h->norm, "once more", "another solution"));
   PetscCall(Free(&again));
   PetscCall(PetscPackGetNCCL(&nccl));
   PetscCall(PetscStrncpy(before, nccl, sizeof before));

@@ -65,12 +65,11 @@ typedef struct {
 } MGDevBlock;
 
 /* A matrix of the hierarchy. On several processes it has two blocks: the columns of this process, and the columns of
-   other processes, whose entries the halo fetches. */
+   other processes, whose entries the halo fetches, or adds there in products with the transpose. */
 typedef struct {
   MGDevBlock    block, ghost_columns;
-  Mat           T; /* on several processes, products with the transpose use this matrix */
   PetscPackHalo halo;
-  MGDevSeen     seen; /* the matrix for which plans, halo and T were made */
+  MGDevSeen     seen; /* the matrix for which plans and halo were made */
 } MGDevMatrix;
 
 typedef enum { MGDEV_RICHARDSON, MGDEV_FIRST, MGDEV_FOURTH, MGDEV_OPT_FOURTH } MGDevPolynomial;

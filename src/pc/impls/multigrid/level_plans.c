@@ -1,8 +1,7 @@
 /*
   level_plans.c - the matrices of a level as operators on the device: by the plan that a matrix has there, or by one
   that the hierarchy makes from its values. The restriction is mostly the transpose of the interpolation, applied by the
-  same plan; on several processes the transpose is a matrix of its own, so that ghost values are exchanged in one
-  direction only.
+  same plans; on several processes its sums for rows of other processes go the way back that ghost values come.
 */
 #include "hierarchy.h"
 
@@ -77,20 +76,12 @@ static void BlockForget(MGDevHierarchy h, MGDevBlock *b)
   b->seen.id            = 0;
 }
 
-static PetscErrorCode ForgetPattern(MGDevHierarchy h, MGDevMatrix *m)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPackHaloDestroy(&m->halo, h->exec));
-  PetscCall(MatDestroy(&m->T));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MGDevMatrixForget(MGDevHierarchy h, MGDevMatrix *m)
 {
   PetscFunctionBegin;
   BlockForget(h, &m->block);
   BlockForget(h, &m->ghost_columns);
-  PetscCall(ForgetPattern(h, m));
+  PetscCall(PetscPackHaloDestroy(&m->halo, h->exec));
   m->seen.id = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,31 +144,26 @@ static PetscErrorCode HaloGet_MGDevice(MGDevHierarchy h, MGDevMatrix *m, Mat A, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets both blocks of A, or of its transpose, which is made again if A has changed on any process */
+/* Gets both blocks of A, and a halo, which is made again if the pattern of A has changed on any process */
 static PetscErrorCode GetBlocks(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
   PetscBool       pattern = m->seen.id == ((PetscObject)A)->id && m->seen.pattern == A->nonzerostate;
-  PetscBool       values  = pattern && m->seen.state == ((PetscObject)A)->state && m->T;
   const PetscInt *ghost;
   Mat             diagonal, off_diagonal;
 
   PetscFunctionBegin;
   PetscCall(PetscPackAll(h->comm, &pattern));
-  if (transposed) PetscCall(PetscPackAll(h->comm, &values));
-  if (!pattern) PetscCall(ForgetPattern(h, m));
+  if (!pattern) PetscCall(PetscPackHaloDestroy(&m->halo, h->exec));
   m->seen.pattern = A->nonzerostate;
-  if (transposed && (!pattern || !values))
-    PetscCall(MatTranspose(A, m->T ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->T));
-  if (transposed) A = m->T;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off_diagonal, &ghost));
-  PetscCall(GetBlock(h, &m->block, diagonal, x, PETSC_FALSE));
-  if (!h->reason[0]) PetscCall(GetBlock(h, &m->ghost_columns, off_diagonal, x, PETSC_FALSE));
+  PetscCall(GetBlock(h, &m->block, diagonal, x, transposed));
+  if (!h->reason[0]) PetscCall(GetBlock(h, &m->ghost_columns, off_diagonal, x, transposed));
   PetscCall(MGDevAgree(h));
   if (!h->reason[0]) PetscCall(HaloGet_MGDevice(h, m, A, off_diagonal->cmap->n, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets m to A or its transpose, with current values */
+/* Sets m to A with current values; transposed: ready for products with the transpose, too */
 static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, PetscBool transposed)
 {
   AIJFmtPlanOnDevice found;
@@ -193,7 +179,7 @@ static PetscErrorCode GetMatrix(MGDevHierarchy h, MGDevMatrix *m, Mat A, Vec x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Clears *hold if A, or one of its blocks, or of those of its transpose, has changed */
+/* Clears *hold if A or one of its blocks has changed */
 static PetscErrorCode MatrixHolds_MGDevice(MGDevHierarchy h, const MGDevMatrix *m, Mat A, Vec x, PetscBool *hold)
 {
   const PetscInt *ghost;
@@ -202,7 +188,7 @@ static PetscErrorCode MatrixHolds_MGDevice(MGDevHierarchy h, const MGDevMatrix *
   PetscFunctionBegin;
   PetscCall(MatrixCompare_MGDevice(&m->seen, A, x, hold));
   if (!h->several || !*hold) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(m->T ? m->T : A, &diagonal, &off_diagonal, &ghost));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off_diagonal, &ghost));
   PetscCall(MatrixCompare_MGDevice(&m->block.seen, diagonal, x, hold));
   PetscCall(MatrixCompare_MGDevice(&m->ghost_columns.seen, off_diagonal, x, hold));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -240,13 +226,13 @@ static PetscErrorCode LevelExchanges(MGDevHierarchy h, Vec fine, Vec coarse, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* transposed: multiply by the transpose; on several processes m already holds the transpose */
+/* transposed: multiply by the transpose */
 static void SetOperator(MGDevHierarchy h, const MGDevMatrix *m, PetscBool transposed, PetscBool exchanges,
                         SpmvOperator *op, PetscInt64 serial[2])
 {
   op->plan       = m->block.found.plan;
   op->work       = m->block.found.work;
-  op->transposed = transposed && !h->several ? 1 : 0;
+  op->transposed = transposed ? 1 : 0;
   serial[0]      = m->block.found.serial;
   if (!exchanges) return;
   op->processes = &h->processes.call;
@@ -284,30 +270,26 @@ PetscErrorCode MGDevLevelPlans(MGDevHierarchy h, PC_MG_Levels **levels, PetscInt
 {
   MGDevLevel        *mine = &h->level[i];
   SpmvCycleLevel    *now  = &h->now->level[i];
-  PetscBool          both, exchanges;
+  const MGDevMatrix *restriction;
+  PetscBool          exchanges, transposed;
   MGDevLevelMatrices l;
 
   PetscFunctionBegin;
   PetscCall(LevelMatrices_MGDevice(mine, levels, i, &l));
-  both = l.R == l.P && l.R_transposed && !h->several ? PETSC_TRUE : PETSC_FALSE;
+  restriction = l.R == l.P ? &mine->interpolation : &mine->restriction;
+  transposed  = l.P_transposed || (l.R == l.P && l.R_transposed) ? PETSC_TRUE : PETSC_FALSE;
   MGDevSingleFactors(h, i);
   PetscCall(GetMatrix(h, &mine->matrix, l.A, l.fine, PETSC_FALSE));
-  if (!h->reason[0])
-    PetscCall(GetMatrix(h, &mine->interpolation, l.P, l.P_transposed ? l.fine : l.coarse,
-                        l.P_transposed || both ? PETSC_TRUE : PETSC_FALSE));
+  if (!h->reason[0]) PetscCall(GetMatrix(h, &mine->interpolation, l.P, l.P_transposed ? l.fine : l.coarse, transposed));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (l.R != l.P || h->several)
-    PetscCall(GetMatrix(h, &mine->restriction, l.R, l.R_transposed ? l.coarse : l.fine, l.R_transposed));
-  else { /* the plan of the interpolation also multiplies by its transpose */
-    PetscCall(MGDevMatrixForget(h, &mine->restriction));
-    mine->restriction.block.found = mine->interpolation.block.found;
-  }
+  if (l.R != l.P) PetscCall(GetMatrix(h, &mine->restriction, l.R, l.R_transposed ? l.coarse : l.fine, l.R_transposed));
+  else PetscCall(MGDevMatrixForget(h, &mine->restriction)); /* interpolation also multiplies by its transpose */
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   now->rows = l.A->rmap->n;
   PetscCall(LevelExchanges(h, l.fine, l.coarse, &exchanges));
   SetOperator(h, &mine->matrix, PETSC_FALSE, exchanges, &now->matrix, &h->now->serial[i][0]);
   SetOperator(h, &mine->interpolation, l.P_transposed, exchanges, &now->interpolation, &h->now->serial[i][2]);
-  SetOperator(h, &mine->restriction, l.R_transposed, exchanges, &now->restriction, &h->now->serial[i][4]);
+  SetOperator(h, restriction, l.R_transposed, exchanges, &now->restriction, &h->now->serial[i][4]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,8 +306,7 @@ PetscErrorCode MGDevLevelPlansHold(MGDevHierarchy h, PC_MG_Levels **levels, Pets
   PetscCall(LevelMatrices_MGDevice(mine, levels, i, &l));
   PetscCall(MatrixHolds_MGDevice(h, &mine->matrix, l.A, l.fine, hold));
   PetscCall(MatrixHolds_MGDevice(h, &mine->interpolation, l.P, l.P_transposed ? l.fine : l.coarse, hold));
-  if (l.R != l.P || h->several)
-    PetscCall(MatrixHolds_MGDevice(h, &mine->restriction, l.R, l.R_transposed ? l.coarse : l.fine, hold));
+  if (l.R != l.P) PetscCall(MatrixHolds_MGDevice(h, &mine->restriction, l.R, l.R_transposed ? l.coarse : l.fine, hold));
   else if (mine->restriction.seen.id) *hold = PETSC_FALSE; /* it had a matrix of its own */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
