@@ -145,13 +145,14 @@ PetscErrorCode PetscPackChebyshevGet(KSP ksp, PetscPackChebyshev *found, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackChebyshevEstimator(KSP ksp, Mat A, Mat P, KSP *estimator)
+PetscErrorCode PetscPackChebyshevEstimator(KSP ksp, Mat A, Mat P, PetscBool *estimates, KSP *estimator)
 {
   Chebyshev *c = (Chebyshev *)ksp->data;
   PetscBool  jacobi;
 
   PetscFunctionBegin;
   *estimator = NULL;
+  *estimates = PETSC_TRUE;
   if (!chebyshev_layout.tested) PetscCall(TestChebyshev());
   if (!chebyshev_layout.fits) PetscFunctionReturn(PETSC_SUCCESS);
   if (c->emin == 0 || c->emax == 0) {
@@ -159,7 +160,8 @@ PetscErrorCode PetscPackChebyshevEstimator(KSP ksp, Mat A, Mat P, KSP *estimator
     if (!jacobi) c->emin_provided = c->emax_provided = 0;
     if (!c->kspest) PetscCall(KSPChebyshevEstEigSet(ksp, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE));
   }
-  if (c->usenoisy && !CHEBYSHEV_SAW(c, A, P)) *estimator = c->kspest;
+  *estimates = c->kspest && !CHEBYSHEV_SAW(c, A, P) ? PETSC_TRUE : PETSC_FALSE;
+  if (c->usenoisy && *estimates) *estimator = c->kspest;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -348,6 +348,17 @@ static PetscErrorCode CoarseByPetsc(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* It reads vectors that KSPGMRES alone has */
+static PetscErrorCode KrylovMonitor(KSP ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-draw_type", "null"));
+  PetscCall(PetscOptionsSetValue(NULL, "-krylov_ksp_gmres_krylov_monitor", "1"));
+  PetscCall(KSPSetOptionsPrefix(ksp, "krylov_"));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A solver of another type ignores the settings */
 static PetscErrorCode Sets(const char type[], const char pc[], PetscErrorCode (*configure)(KSP), const char view[])
 {
@@ -405,6 +416,7 @@ static PetscErrorCode Options(void)
   PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "mode chunk, chunk 3, format rbp"));
   if (device) PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, Chunks, "matrix: a plan of this solver, format rbp"));
   PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, OnHost, "last solve by KSPGMRES: -ksp_gmresdevice_mode host"));
+  PetscCall(Sets(KSPGMRESDEVICE, PCJACOBI, KrylovMonitor, "last solve by KSPGMRES: a monitor of the Krylov vectors"));
   PetscCall(Sets(KSPGMRES, PCJACOBI, Chunks, "type: gmres"));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (!device || size > 1) PetscFunctionReturn(PETSC_SUCCESS);

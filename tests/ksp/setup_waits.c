@@ -1,7 +1,7 @@
 /*
   setup_waits.c - how often the host waits for the emulated device in set-ups of PCGAMG of type aggdevice, by a solver that
   is not the matrix's first, so that the matrix has its plan already. A coarsened level costs the difference between a
-  hierarchy and one with a level less.
+  hierarchy and one with a level less. And which work vectors set-ups and solves make: none, until the host solves.
 
     setup_waits -mat_aijfmt_decline 0 -mat_aijfmt_device gpu
 */
@@ -9,6 +9,7 @@ static const char help[] = "Counts waits of the host in set-ups of aggdevice.\n"
 
 #include "cgdevice_test.h"
 
+#include <petsc/private/kspimpl.h>
 #include <spmv_emulator.h>
 #include <spmv_kernels.h>
 
@@ -72,13 +73,13 @@ static PetscErrorCode SetNearNullSpace(const Row *row, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(Mat A, PetscInt levels, KSP *ksp)
+static PetscErrorCode Create(KSPType type, Mat A, PetscInt levels, KSP *ksp)
 {
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
-  PetscCall(KSPSetType(*ksp, KSPCGDEVICE));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  PetscCall(KSPSetType(*ksp, type));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCGAMG));
@@ -114,7 +115,7 @@ static PetscErrorCode Count(const Row *row, Mat A, PetscInt levels, Outcome *o)
   PC                  pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(A, levels, &ksp));
+  PetscCall(Create(KSPCGDEVICE, A, levels, &ksp));
   PetscCall(SetUp(row, ksp, &o->first));
   PetscCall(Fill(row, A, 3));
   PetscCall(KSPSetOperators(ksp, A, A));
@@ -161,11 +162,162 @@ static PetscErrorCode Waits(const Row *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- work vectors ---- */
+
+/* Whether the solver and its smoothers have work vectors */
+static PetscErrorCode VectorsAre(KSP ksp, PetscBool of_solver, PetscBool of_smoothers, const char when[])
+{
+  PetscInt levels;
+  KSP      smoother;
+  PC       pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CGDevTestCheck(of_solver == (ksp->work ? PETSC_TRUE : PETSC_FALSE), when, "work vectors of the solver"));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetLevels(pc, &levels));
+  PetscCall(CGDevTestCheck(levels > 2, when, "too few levels"));
+  for (PetscInt i = 1; i < levels; i++) {
+    PetscCall(PCMGGetSmoother(pc, i, &smoother));
+    PetscCall(CGDevTestCheck(of_smoothers == (smoother->work ? PETSC_TRUE : PETSC_FALSE), when,
+                             "work vectors of a smoother"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A set-up alone makes no object: each has a number one larger than the last */
+static PetscErrorCode SetUpMakesNothing(KSPType type, Mat A)
+{
+  PetscContainer probe[2];
+  PetscObjectId  id[2];
+  KSP            ksp;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  PetscCall(KSPSetType(ksp, type));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCNONE));
+  PetscCall(PCSetUp(pc));
+  for (int i = 0; i < 2; i++) {
+    if (i > 0) PetscCall(KSPSetUp(ksp));
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &probe[i]));
+    PetscCall(PetscObjectGetId((PetscObject)probe[i], &id[i]));
+  }
+  PetscCall(CGDevTestCheck(id[1] == id[0] + 1, type, "a set-up makes objects"));
+  for (int i = 0; i < 2; i++) PetscCall(PetscContainerDestroy(&probe[i]));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SameBits(Vec x, Vec y, KSPType type, const char what[])
+{
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecEqual(x, y, &same));
+  PetscCall(CGDevTestCheck(same, type, what));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual after a solve on the device, which begins with the right-hand side, and that b is unchanged */
+static PetscErrorCode Residual(KSP ksp, KSPType type, Vec b, Vec x)
+{
+  PetscReal difference, size;
+  Vec       r, expected;
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(VecDuplicate(b, &expected));
+  PetscCall(CGDevTestRightHandSide(expected));
+  PetscCall(SameBits(b, expected, type, "the solve changed the right-hand side"));
+  PetscCall(KSPBuildResidual(ksp, NULL, NULL, &r));
+  PetscCall(MatMult(A, x, expected));
+  PetscCall(VecAYPX(expected, -1, b));
+  PetscCall(TestDistance(r, expected, NORM_2, &difference, &size));
+  PetscCall(VecNorm(b, NORM_2, &size));
+  PetscCall(CGDevTestCheck(difference <= 1000 * PETSC_MACHINE_EPSILON * size, type, "another residual"));
+  PetscCall(SameBits(b, ksp->vec_rhs, type, "the residual lies in the right-hand side"));
+  PetscCall(CGDevTestRightHandSide(expected));
+  PetscCall(SameBits(b, expected, type, "the residual overwrote the right-hand side"));
+  PetscCall(TestDestroyVecs(&r, &expected));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cycle and a solve by PETSc after those of the device */
+static PetscErrorCode HostSolves(KSP ksp, KSPType type, KSPType plain, Vec b, Vec x)
+{
+  KSPDeviceInfo info;
+  KSP           other;
+  PC            pc;
+  Mat           A;
+  Vec           y;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(VectorsAre(ksp, PETSC_FALSE, PETSC_TRUE, "cycle by PETSc"));
+  PetscCall(PCApply(pc, b, y));
+  PetscCall(SameBits(x, y, type, "another cycle with new vectors"));
+  PetscCall(KSPDeviceSetMode(ksp, KSP_DEVICE_HOST));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPDeviceGetInfo(ksp, &info));
+  PetscCall(CGDevTestCheck(info.solves_host == 1 && info.solves_device == 2, type, "not solved where expected"));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &other));
+  PetscCall(KSPSetType(other, plain));
+  PetscCall(KSPSetOperators(other, A, A));
+  PetscCall(KSPSetPC(other, pc));
+  PetscCall(KSPSolve(other, b, y));
+  PetscCall(SameBits(x, y, type, "another solution than PETSc's"));
+  PetscCall(KSPDestroy(&other));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Vectors(KSPType type, KSPType plain)
+{
+  const Row     *row = &rows[0];
+  const PetscInt n   = row->side * row->side;
+  Mat            A;
+  Vec            b, x;
+  KSP            ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestCreate(PETSC_COMM_WORLD, MATAIJRBP, PETSC_DECIDE, PETSC_DECIDE, n, n, 1, 9, &A));
+  PetscCall(Fill(row, A, 2));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(CGDevTestRightHandSide(b));
+  PetscCall(SetUpMakesNothing(type, A));
+  PetscCall(Create(type, A, 3, &ksp));
+  for (PetscInt step = 0; step < 2; step++) {
+    if (step > 0) PetscCall(Fill(row, A, 3));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(VectorsAre(ksp, PETSC_FALSE, PETSC_FALSE, "set-up"));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(Residual(ksp, type, b, x));
+    PetscCall(VectorsAre(ksp, PETSC_FALSE, PETSC_FALSE, "solve"));
+  }
+  PetscCall(HostSolves(ksp, type, plain, b, x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(TestDestroyVecs(&b, &x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
+  PetscMPIInt size;
+
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
-  for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(rows); r++) PetscCall(Waits(&rows[r]));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(rows) && size == 1; r++) PetscCall(Waits(&rows[r]));
+  PetscCall(Vectors(KSPCGDEVICE, KSPCG));
+  PetscCall(Vectors(KSPGMRESDEVICE, KSPGMRES));
   return CGDevTestEnd();
 }

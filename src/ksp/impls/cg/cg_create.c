@@ -35,16 +35,25 @@ static PetscErrorCode WhyRichardson(KSP ksp, KSPDevice *device, const char **why
 static PetscErrorCode EngineGet_CGDevice(KSP ksp, KSPDevice *s)
 {
   PetscFunctionBegin;
-  PetscCall(KSPDevPCGet(ksp, s, ksp->work[0], ksp->work[1]));
+  PetscCall(KSPDevPCGet(ksp, s));
   PetscCall(CGDevMixedBegin(ksp, (KSP_CGDevice *)s));
   if (!s->reason[0]) PetscCall(CGDevEngineGet(ksp, (KSP_CGDevice *)s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With a zero guess the right-hand side is the first residual. From the host it goes to the device, where the engine
+   overwrites it, and a cycle reads it there alone. */
 static PetscErrorCode VectorsGet_CGDevice(KSP ksp, KSPDevice *s)
 {
+  AIJFmtVector *r = &((KSP_CGDevice *)s)->r;
+  Vec           v = ksp->vec_rhs;
+
   PetscFunctionBegin;
-  PetscCall(KSPDevVectorPlace(s, &((KSP_CGDevice *)s)->r, ksp->work[0]));
+  r->staged = PETSC_FALSE;
+  if (ksp->guess_zero && s->pc.kind == SPMV_PC_FUNCTION) PetscCall(KSPDevVectorPlace(s, r, v));
+  if (s->reason[0] || r->staged) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPDevWork(ksp, s, 0, &v));
+  PetscCall(KSPDevVectorPlace(s, r, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -61,7 +61,7 @@ static PetscErrorCode EngineForMode(KSP ksp, KSP_CGDevice *s, Mat A, KSPDeviceMo
 
   PetscFunctionBegin;
   if (mode == KSP_DEVICE_PERSISTENT) PetscCall(CGDevMatrixCsr(s, A));
-  else PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A, ksp->work[0]));
+  else PetscCall(KSPDevMatrixPlan(ksp, KSPDEV(s), A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (mode != KSP_DEVICE_PERSISTENT) PetscCall(CGDevRoundedGet(ksp, s, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);

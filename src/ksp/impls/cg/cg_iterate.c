@@ -7,14 +7,18 @@
 #include "cgdevice.h"
 #include <math.h>
 
-/* The norm of the residual R. If the norm, or the scalar product that it is computed from, is not a number, the macros
-   set a reason and return. */
-PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
+/* The norm of the residual in s->r.vec. If the norm, or the scalar product that it is computed from, is not a number, the
+   macros set a reason and return. */
+PetscErrorCode CGDevNorm(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
 {
+  const Vec   R = s->r.vec;
+  Vec         Z = NULL; /* gcc does not see that it is set */
   PetscScalar beta;
 
   PetscFunctionBegin;
   *norm = 0;
+  if (ksp->normtype == KSP_NORM_PRECONDITIONED || ksp->normtype == KSP_NORM_NATURAL)
+    PetscCall(KSPDevWork(ksp, KSPDEV(s), 1, &Z));
   if (ksp->normtype == KSP_NORM_PRECONDITIONED) {
     PetscCall(KSP_PCApply(ksp, R, Z));
     PetscCall(VecNorm(Z, NORM_2, norm));
@@ -31,11 +35,11 @@ PetscErrorCode CGDevNorm(KSP ksp, Vec R, Vec Z, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The residual before the first iteration, in ksp->work[0] */
-static PetscErrorCode FirstResidual(KSP ksp)
+/* The residual before the first iteration, in s->r.vec */
+static PetscErrorCode FirstResidual(KSP ksp, KSP_CGDevice *s)
 {
-  Vec R = ksp->work[0];
-  Mat A;
+  const Vec R = s->r.vec;
+  Mat       A;
 
   PetscFunctionBegin;
   ksp->its = 0;
@@ -43,7 +47,7 @@ static PetscErrorCode FirstResidual(KSP ksp)
   if (!ksp->guess_zero) {
     PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, R));
     PetscCall(VecAYPX(R, -1, ksp->vec_rhs));
-  } else PetscCall(VecCopy(ksp->vec_rhs, R));
+  } else if (R != ksp->vec_rhs) PetscCall(VecCopy(ksp->vec_rhs, R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,7 +171,17 @@ static PetscErrorCode RunOnce_CGDevice(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Starts the engine from the solution in ksp->vec_sol and the residual in ksp->work[0] */
+/* Brings the residual of the engine to the host, never into the right-hand side */
+PetscErrorCode CGDevResidualFetch(KSP ksp, KSP_CGDevice *s)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPDevWork(ksp, KSPDEV(s), 0, &s->r.vec));
+  PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
+  s->residual_away = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Starts the engine from the solution in ksp->vec_sol and the residual in s->r.vec */
 PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s)
 {
   static const SpmvCgNorm norms[] = {[KSP_NORM_NONE]             = SPMV_CG_NORM_NONE,
@@ -185,6 +199,7 @@ PetscErrorCode CGDevStart(KSP ksp, KSP_CGDevice *s)
   PetscCall(AIJFmtVectorEnd(&s->r));
   PetscCall(AIJFmtVectorEnd(&s->x));
   KSPDevTryAll(ksp, s, status);
+  s->residual_away = s->r.staged;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,7 +218,7 @@ static PetscErrorCode StartByPetsc(KSP ksp, KSP_CGDevice *s, CGDevRun *run)
 
   PetscFunctionBegin;
   run->watch.relative = PETSC_FALSE;
-  PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], &norm));
+  PetscCall(CGDevNorm(ksp, s, &norm));
   if (!ksp->reason) PetscCall(KSPDevTestFirst(ksp, KSPDEV(s), &run->watch, norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   CGDevMixedInit(ksp, run);
@@ -223,7 +238,7 @@ PetscErrorCode CGDevIterate(KSP ksp, KSPDevice *device)
   s->value_unknown = PETSC_TRUE;
   PetscCall(KSPDevWatchBegin(ksp, device, &run.watch));
   KSPDevEngineBegin(KSPDEV(s));
-  PetscCall(FirstResidual(ksp));
+  PetscCall(FirstResidual(ksp, s));
   if (s->pc.kind == SPMV_PC_FUNCTION) PetscCall(StartByCycle(ksp, s));
   else PetscCall(StartByPetsc(ksp, s, &run));
   while (!ksp->reason && !s->reason[0]) PetscCall(RunOnce_CGDevice(ksp, s, &run));

@@ -42,7 +42,7 @@ static SpmvStatus ResidualCompute_CGDevice(KSP_CGDevice *s, const PetscScalar b[
   return spmv_mult(product->plan, &minus_one, s->x.data, &one, s->r.data, product->work, &s->exec);
 }
 
-/* Computes b - A x, both where the engine reads it and in ksp->work[0], and its norm; sets ksp->reason if that is not a
+/* Computes b - A x, both where the engine reads it and on the host, and its norm; sets ksp->reason if that is not a
    number */
 static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
 {
@@ -63,9 +63,8 @@ static PetscErrorCode TrueResidual(KSP ksp, KSP_CGDevice *s, PetscReal *norm)
   KSPDevTry(s, status);
   PetscCall(AIJFmtLogGpuFlops(2.0 * s->matrix.nonzeros));
   if (PetscMemTypeHost(memtype)) PetscCall(PetscLogCpuToGpu((PetscLogDouble)rows * sizeof *b));
-  PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
-  s->residual_away = PETSC_FALSE;
-  PetscCall(CGDevNorm(ksp, ksp->work[0], ksp->work[1], norm));
+  PetscCall(CGDevResidualFetch(ksp, s));
+  PetscCall(CGDevNorm(ksp, s, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

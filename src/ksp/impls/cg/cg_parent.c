@@ -79,15 +79,20 @@ static PetscErrorCode ValueInstall(KSP ksp, KSP_CGDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSPCG takes the residual from ksp->work[0], so it is copied there first */
+/* After or in a solve by the engine the residual is that of s->r; KSPCG has it in a work vector of its own */
 static PetscErrorCode KSPBuildResidual_CGDevice(KSP ksp, Vec t, Vec v, Vec *V)
 {
   KSP_CGDevice *s;
 
   PetscFunctionBegin;
   PetscCall(KSPDevStateGet(ksp, &CGDevClass, &s));
-  if (s->residual_away) PetscCall(AIJFmtVectorFetch(&s->exec, &s->r));
-  s->residual_away = PETSC_FALSE;
+  if (s->value_unknown) {
+    if (s->residual_away) PetscCall(CGDevResidualFetch(ksp, s));
+    PetscCall(VecCopy(s->r.vec, v));
+    *V = v;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPDevParentSetUp(ksp, KSPDEV(s)));
   PetscCall(s->parent.buildresidual(ksp, t, v, V));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

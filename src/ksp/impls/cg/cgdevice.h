@@ -53,7 +53,7 @@ typedef struct {
   SpmvCg       *engine;
   SpmvCgOptions engine_options; /* of the current engine */
   PetscBool     no_persistent;  /* the device cannot run the persistent kernel */
-  PetscBool     residual_away;  /* the residual of the last solve is in r.device, and ksp->work[0] is stale */
+  PetscBool     residual_away;  /* the residual of the last solve is in r.device alone */
   PetscBool     value_unknown;  /* the engine did the last solve, so KSPCG does not know its objective function */
 } KSP_CGDevice;
 
@@ -93,7 +93,8 @@ typedef struct {
 
 /* cg_iterate.c, for cg_mixed.c */
 PETSC_INTERN PetscErrorCode CGDevStart(KSP, KSP_CGDevice *);
-PETSC_INTERN PetscErrorCode CGDevNorm(KSP, Vec R, Vec Z, PetscReal *norm);
+PETSC_INTERN PetscErrorCode CGDevNorm(KSP, KSP_CGDevice *, PetscReal *norm);
+PETSC_INTERN PetscErrorCode CGDevResidualFetch(KSP, KSP_CGDevice *);
 
 /* cg_mixed.c */
 PETSC_INTERN PetscErrorCode CGDevMixedCheck(KSP, KSP_CGDevice *, CGDevRun *, int64_t before);

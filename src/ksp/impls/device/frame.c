@@ -44,6 +44,7 @@ static PetscErrorCode DataForget_KSPDevice(KSPDevice *s)
   PetscCall(KSPDevMatrixForget(s));
   PetscCall(KSPDevPCForget(s));
   AIJFmtVectorFree(&s->exec, &s->x);
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&s->work[i]));
   PetscCall(KSPDevProcessesForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,6 +162,16 @@ static PetscErrorCode IterateSingle(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The parents' set-ups make work vectors, CG three, GMRES five or more, and nothing that the engine needs: they wait until
+   the parent solves, or is asked for its residual. They read nothing that a solve changes. */
+PetscErrorCode KSPDevParentSetUp(KSP ksp, KSPDevice *s)
+{
+  PetscFunctionBegin;
+  if (!s->parent_set_up) PetscCall(s->parent.setup(ksp));
+  s->parent_set_up = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Frees the device data first: the parent may need device memory too, and the device may be full */
 static PetscErrorCode SolveByParent(KSP ksp, KSPDevice *s)
 {
@@ -169,6 +180,7 @@ static PetscErrorCode SolveByParent(KSP ksp, KSPDevice *s)
   PetscCall(DataForget_KSPDevice(s));
   s->used = KSP_DEVICE_HOST;
   s->solves_host++;
+  PetscCall(KSPDevParentSetUp(ksp, s));
   PetscCall(MGDevSolveWatched(ksp, s->parent.solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,7 +235,7 @@ static PetscErrorCode KSPSetUp_Device(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPDevStateGet(ksp, NULL, &s));
-  if (ksp->setupstage == KSP_SETUP_NEW) PetscCall(s->parent.setup(ksp));
+  if (ksp->setupstage == KSP_SETUP_NEW) s->parent_set_up = PETSC_FALSE;
   PetscCall(MGDevIsHierarchy(ksp->pc, &multigrid));
   if (!multigrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged));
@@ -244,6 +256,7 @@ static PetscErrorCode KSPReset_Device(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPDevStateGet(ksp, NULL, &s));
   PetscCall(DataForget_KSPDevice(s));
+  s->parent_set_up = PETSC_FALSE;
   if (s->parent.reset) PetscCall(s->parent.reset(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -54,8 +54,9 @@ typedef struct KSPDevClass KSPDevClass;
 
 #define KSPDEVICEHEADER                                                                                                \
   const KSPDevClass *of;                                                                                               \
-  struct _KSPOps     parent;     /* the operations of the parent class, for this solver */                             \
-  KSPDeviceMode      mode, used; /* as set; of the last solve: HOST by the parent, AUTO before the first */            \
+  struct _KSPOps     parent;        /* the operations of the parent class, for this solver */                          \
+  PetscBool          parent_set_up; /* its set-up waits until it solves */                                             \
+  KSPDeviceMode      mode, used;    /* as set; of the last solve: HOST by the parent, AUTO before the first */         \
   char               format[KSPDEV_FORMAT_MAX];                                                                        \
   PetscInt           chunk;                                                                                            \
   SpmvExec           exec;                                                                                             \
@@ -71,6 +72,7 @@ typedef struct KSPDevClass KSPDevClass;
   MGDevNorms         norms;     /* ... its norms are watched, ... */                                                   \
   const char        *fault;     /* ... and this is why it was not good enough, or NULL */                              \
   AIJFmtVector       x;                                                                                                \
+  Vec                work[2]; /* NULL until KSPDevWork() */                                                            \
   KSPDevEngineKey    engine_key;                                                                                       \
   SpmvFailure        failure; /* of calls of the engine, on several processes */                                       \
   PetscInt           graphs;  /* captured by engines that no longer exist */                                           \
@@ -112,6 +114,7 @@ PETSC_INTERN PetscErrorCode KSPDevRegister(KSPDevClass *);
 PETSC_INTERN PetscErrorCode KSPDevReplace(const KSPDevClass *, PetscBool);
 PETSC_INTERN PetscErrorCode KSPDevCreate(KSP, const KSPDevClass *);
 PETSC_INTERN PetscErrorCode KSPDevStateGet(KSP, const KSPDevClass *, void *state);
+PETSC_INTERN PetscErrorCode KSPDevParentSetUp(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevStateRequire(KSP, const KSPDevClass *, void *state);
 PETSC_INTERN PetscErrorCode KSPSolve_Device(KSP);
 
@@ -122,6 +125,7 @@ PETSC_INTERN PetscErrorCode KSPView_Device(KSP, PetscViewer);
 /* solver_state.c */
 PETSC_INTERN void           KSPDevEngineBegin(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevEngineEnd(KSP, KSPDevice *, size_t history);
+PETSC_INTERN PetscErrorCode KSPDevWork(KSP, KSPDevice *, int which, Vec *); /* 0 or 1 */
 PETSC_INTERN PetscErrorCode KSPDevVectorPlace(KSPDevice *, AIJFmtVector *, Vec);
 PETSC_INTERN PetscErrorCode KSPDevAgree(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevCountApplies(KSPDevice *, int64_t applies); /* of a function */
@@ -133,10 +137,10 @@ PETSC_INTERN void           KSPDevEngineForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevTellNorms(KSP, KSPDevice *, int64_t offset, int64_t first, int64_t last);
 
 /* solver_matrix.c, solver_pc.c: prepare a solve, or leave a reason in s->reason */
-PETSC_INTERN PetscErrorCode KSPDevMatrixPlan(KSP, KSPDevice *, Mat, Vec);
+PETSC_INTERN PetscErrorCode KSPDevMatrixPlan(KSP, KSPDevice *, Mat);
 PETSC_INTERN PetscErrorCode KSPDevMatrixForget(KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevProcessesForget(KSPDevice *); /* collective on several processes; after the engine */
-PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *, Vec unit, Vec result);
+PETSC_INTERN PetscErrorCode KSPDevPCGet(KSP, KSPDevice *);
 PETSC_INTERN PetscErrorCode KSPDevPCForget(KSPDevice *);
 /* The preconditioner as a function, for an engine. waits: it cannot be part of a graph */
 typedef struct {

@@ -157,18 +157,18 @@ static PetscErrorCode ParallelPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets s->matrix.call to the product with A, for vectors like x */
-PetscErrorCode KSPDevMatrixPlan(KSP ksp, KSPDevice *s, Mat A, Vec x)
+/* Sets s->matrix.call to the product with A, for vectors like the solution */
+PetscErrorCode KSPDevMatrixPlan(KSP ksp, KSPDevice *s, Mat A)
 {
   AIJFmtPlanOnDevice found = {.plan = NULL};
 
   PetscFunctionBegin;
-  if (s->several) PetscCall(ParallelPlan(ksp, s, A, x));
+  if (s->several) PetscCall(ParallelPlan(ksp, s, A, ksp->vec_sol));
   else {
     if (KSPDevHasCycle(s)) PetscCall(MGDevHierarchyPlan(s->multigrid, A, &found));
     s->matrix.call.ghost_plan = NULL;
     s->matrix.call.processes  = NULL;
-    PetscCall(MinePlan(s, A, x, &found));
+    PetscCall(MinePlan(s, A, ksp->vec_sol, &found));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -60,8 +60,7 @@ static PetscErrorCode CycleGet_KSPDevice(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* unit and result are work vectors */
-static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec result)
+static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s)
 {
   PetscBool  renewed;
   MGDevPoint wanted;
@@ -71,7 +70,7 @@ static PetscErrorCode PointGet_KSPDevice(KSP ksp, KSPDevice *s, Vec unit, Vec re
   PetscCall(MGDevPointDescribe(ksp->pc, &wanted, s->reason));
   if (!s->reason[0] && ksp->pc->failedreason)
     PetscCall(PetscStrncpy(s->reason, "the set-up of the preconditioner failed", sizeof s->reason));
-  PetscCall(MGDevPointGet(&s->pc, &wanted, ksp->pc, unit, result, &s->exec, &renewed, s->reason));
+  PetscCall(MGDevPointGet(&s->pc, &wanted, ksp->pc, &s->exec, &renewed, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,7 +90,7 @@ static PetscErrorCode FunctionGet_KSPDevice(KSP ksp, KSPDevice *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
+PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s)
 {
   PetscBool multigrid;
 
@@ -102,7 +101,7 @@ PetscErrorCode KSPDevPCGet(KSP ksp, KSPDevice *s, Vec unit, Vec result)
     PetscCall(ForgetHierarchy(s));
     BecomeFunction(s);
   } else if (multigrid) PetscCall(CycleGet_KSPDevice(ksp, s));
-  else if (!s->reason[0]) PetscCall(PointGet_KSPDevice(ksp, s, unit, result));
+  else if (!s->reason[0]) PetscCall(PointGet_KSPDevice(ksp, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,6 +27,21 @@ PetscErrorCode KSPDevEngineEnd(KSP ksp, KSPDevice *s, size_t history)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A vector of the host's part of a solve. Collective. */
+PetscErrorCode KSPDevWork(KSP ksp, KSPDevice *s, int which, Vec *v)
+{
+  Vec *made;
+
+  PetscFunctionBegin;
+  if (!s->work[which]) {
+    PetscCall(KSPCreateVecs(ksp, 1, &made, 0, NULL));
+    s->work[which] = made[0];
+    PetscCall(PetscFree(made));
+  }
+  *v = s->work[which];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Finds out where the entries of a vector are. Leaves a reason if memory does not suffice for a copy. */
 PetscErrorCode KSPDevVectorPlace(KSPDevice *s, AIJFmtVector *v, Vec vec)
 {

@@ -9,6 +9,9 @@ PetscErrorCode GMRESDevWhyParent(KSP ksp, KSPDevice *s, const char **why)
 
   PetscFunctionBegin;
   (void)s;
+  for (PetscInt i = 0; i < ksp->numbermonitors; i++)
+    if ((AIJFmtFunction)ksp->monitor[i] == (AIJFmtFunction)KSPGMRESMonitorKrylov)
+      *why = "a monitor of the Krylov vectors of KSPGMRES";
   PetscCall(AIJFmtOrthogonalizationGet(ksp, &orthogonalize));
   PetscCall(KSPGMRESGetRestart(ksp, &restart));
   if (orthogonalize != AIJFmtOrthogonalizationClassical) *why = "the orthogonalization is not classical Gram-Schmidt";
@@ -24,7 +27,6 @@ PetscErrorCode GMRESDevForget(KSPDevice *device)
   PetscFunctionBegin;
   AIJFmtVectorFree(&s->exec, &s->b);
   AIJFmtVectorFree(&s->exec, &s->seen);
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&s->work[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,19 +67,6 @@ static PetscErrorCode OptionsWanted_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For PCApply() of unit vectors, and for the solution that a monitor asks for */
-static PetscErrorCode WorkVectorsGet_GMRESDevice(KSP ksp, KSP_GMRESDevice *s)
-{
-  Vec *work;
-
-  PetscFunctionBegin;
-  if (s->work[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPCreateVecs(ksp, 2, &work, 0, NULL));
-  for (int i = 0; i < 2; i++) s->work[i] = work[i];
-  PetscCall(PetscFree(work));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Keeps the engine of the last solve, or makes a new one if the plan of the matrix or an option has changed */
 PetscErrorCode GMRESDevEngine(KSP ksp, KSPDevice *device)
 {
@@ -86,11 +75,10 @@ PetscErrorCode GMRESDevEngine(KSP ksp, KSPDevice *device)
   Mat              A;
 
   PetscFunctionBegin;
-  PetscCall(WorkVectorsGet_GMRESDevice(ksp, s));
-  PetscCall(KSPDevPCGet(ksp, device, s->work[0], s->work[1]));
+  PetscCall(KSPDevPCGet(ksp, device));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(KSPDevMatrixPlan(ksp, device, A, s->work[0]));
+  PetscCall(KSPDevMatrixPlan(ksp, device, A));
   if (s->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OptionsWanted_GMRESDevice(ksp, s, A, &wanted));
   s->used = wanted.mode == SPMV_GMRES_GRAPH ? KSP_DEVICE_GRAPH : KSP_DEVICE_CHUNK;
@@ -102,10 +90,13 @@ PetscErrorCode GMRESDevVectors(KSP ksp, KSPDevice *device)
 {
   KSP_GMRESDevice *s = (KSP_GMRESDevice *)device;
   KSPDevWatch      watch;
+  Vec              seen;
 
   PetscFunctionBegin;
   PetscCall(KSPDevWatchBegin(ksp, device, &watch));
   PetscCall(KSPDevVectorPlace(device, &s->b, ksp->vec_rhs));
-  if (!s->reason[0] && watch.sees_x) PetscCall(KSPDevVectorPlace(device, &s->seen, s->work[1]));
+  if (s->reason[0] || !watch.sees_x) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPDevWork(ksp, device, 1, &seen));
+  PetscCall(KSPDevVectorPlace(device, &s->seen, seen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

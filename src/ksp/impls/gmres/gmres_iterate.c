@@ -62,6 +62,7 @@ static PetscErrorCode RunConclude_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, KSPDe
                            result->reason != SPMV_DIVERGED_BREAKDOWN && result->reason != SPMV_DIVERGED_NOT_A_NUMBER)
           ? PETSC_TRUE
           : PETSC_FALSE;
+  Vec last;
 
   PetscFunctionBegin;
   if (!watch->begun) PetscCall(FirstConclude_GMRESDevice(ksp, s, watch, result->first));
@@ -73,9 +74,10 @@ static PetscErrorCode RunConclude_GMRESDevice(KSP ksp, KSP_GMRESDevice *s, KSPDe
     PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &ksp->reason, ksp->cnvP));
   if (!ksp->reason) PetscCall(ReasonSet_GMRESDevice(ksp, result));
   if (ksp->reason && s->running) { /* ended by the program's test: x does not contain all iterations yet */
-    PetscCall(SolutionLook_GMRESDevice(ksp, s, s->work[0]));
+    PetscCall(KSPDevWork(ksp, KSPDEV(s), 0, &last));
+    PetscCall(SolutionLook_GMRESDevice(ksp, s, last));
     s->running = PETSC_FALSE;
-    PetscCall(VecCopy(s->work[0], ksp->vec_sol));
+    PetscCall(VecCopy(last, ksp->vec_sol));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,9 +94,10 @@ PetscErrorCode KSPBuildSolution_GMRESDevice(KSP ksp, Vec v, Vec *V)
     PetscCall(s->parent.buildsolution(ksp, v, V));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->running) PetscCall(SolutionLook_GMRESDevice(ksp, s, v ? v : s->work[1]));
+  if (s->running && !v) PetscCall(KSPDevWork(ksp, KSPDEV(s), 1, &v));
+  if (s->running) PetscCall(SolutionLook_GMRESDevice(ksp, s, v));
   else if (v) PetscCall(VecCopy(ksp->vec_sol, v));
-  if (V) *V = v ? v : s->running ? s->work[1] : ksp->vec_sol;
+  if (V) *V = v ? v : ksp->vec_sol;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

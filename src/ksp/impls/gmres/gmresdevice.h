@@ -15,7 +15,6 @@ typedef struct {
   PetscErrorCode (*parent_happy)(KSP, PetscReal);
   PetscErrorCode (*parent_breakdown)(KSP, PetscReal);
 
-  Vec              work[2]; /* for PCApply() of unit vectors; NULL until needed */
   AIJFmtVector     b, seen; /* seen: the solution that a monitor asks for */
   SpmvGmres       *engine;
   SpmvGmresOptions engine_options; /* of the current engine */

@@ -206,7 +206,7 @@ PetscErrorCode AIJFmtSync(Mat A, Mat_AIJFmt *s, Vec x)
 }
 
 /* Like AIJFmtSync(), for an operation that gains nothing from a plan on the host: a matrix without a plan gets one only
-   if it would go to the GPU. v is the vector of the operation. */
+   if it would go to the GPU. v is the vector of the operation, or NULL for one that the matrix would make. */
 PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
 {
   PetscBool device_vector;
@@ -215,7 +215,8 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
   PetscFunctionBegin;
   if (!s->cache.valid) {
     if (AIJFmtWhyNotDevice(A, s, PETSC_FALSE)) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(AIJFmtVecIsOnDevice(v, &device_vector));
+    if (v) PetscCall(AIJFmtVecIsOnDevice(v, &device_vector));
+    else device_vector = AIJFmtIsOverCuda(s);
     PetscCall(AIJFmtNonzeros(A, &nonzeros));
     if (!AIJFmtAsksDevice(s, nonzeros, device_vector)) PetscFunctionReturn(PETSC_SUCCESS);
   } else if (!AIJFmtPlanOnGpu(s)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,7 +240,8 @@ PetscErrorCode AIJFmtWhyHost(Mat A, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The plan of A, updated for a product with x, if it is on the device. A may be of any type. */
+/* The plan of A, updated for a product with x, if it is on the device. A may be of any type; x: NULL for a vector that A
+   would make. */
 PetscErrorCode AIJFmtDevicePlan(Mat A, Vec x, AIJFmtPlanOnDevice *found)
 {
   Mat_AIJFmt *s;

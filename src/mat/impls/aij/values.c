@@ -286,11 +286,11 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 /* Whether the plan of A is on the device and current; it may be made for vectors like d */
 static PetscErrorCode PlanIsThere(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *is)
 {
-  PetscInt n;
+  PetscInt n = A->rmap->n;
 
   PetscFunctionBegin;
   *is = PETSC_FALSE;
-  PetscCall(VecGetLocalSize(d, &n));
+  if (d) PetscCall(VecGetLocalSize(d, &n));
   if (n != A->rmap->n || n == 0 || A->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtSyncIfOnDevice(A, s, d));
   if (s->exec.space != SPMV_DEVICE || !s->cache.valid) PetscFunctionReturn(PETSC_SUCCESS);
@@ -341,7 +341,7 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
 }
 
 /* Copies the diagonal of A to device memory, in the order of the stream: by work, a vector like those of A, only if its
-   numbers are on the host */
+   numbers are on the host; NULL: by one that is made then */
 PetscErrorCode AIJFmtDiagonalCopy(SpmvExec *exec, Mat A, Vec work, void *to, SpmvStatus *status)
 {
   PetscBool   is = PETSC_FALSE;
@@ -354,8 +354,11 @@ PetscErrorCode AIJFmtDiagonalCopy(SpmvExec *exec, Mat A, Vec work, void *to, Spm
   if (is) PetscCall(DiagonalRead(A, s, to, status));
   if (is && !AIJFmtIsRefusal(*status)) AIJFmtCallSpmv(&s->exec, *status);
   if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
+  if (work) PetscCall(PetscObjectReference((PetscObject)work));
+  else PetscCall(MatCreateVecs(A, NULL, &work));
   PetscCall(MatGetDiagonal(A, work));
   PetscCall(AIJFmtVectorCopy(exec, work, to, status));
+  PetscCall(VecDestroy(&work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

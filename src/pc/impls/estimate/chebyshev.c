@@ -2,6 +2,11 @@
   chebyshev.c - KSPCHEBYSHEV of PETSc with estimates on the device. KSPSetUp() runs a KSP of its own for the eigenvalues
   when its matrices have changed; ours runs first, and if it has estimated, PETSc's finds the eigenvalues of these matrices
   and goes on.
+
+  Each KSPSetUp_Chebyshev() makes three work vectors. A smoother of our cycle needs none, so they are made when PETSc
+  smooths. Their readers in PETSc 3.18 to 3.26: KSPSolve_Chebyshev() or, from 3.19 on, KSPSolve_Chebyshev_FirstKind() and
+  _FourthKind(); the estimate in KSPSetUp_Chebyshev(), which has them whenever it may run; and KSPReset() and
+  KSPSetWorkVecs(), which free them. KSPBuildResidual(), KSPBuildSolution() and views take vectors of their own.
 */
 #include "estimate.h"
 #include <petsc/private/kspimpl.h>
@@ -10,10 +15,11 @@
 #include "sys/compose.h"
 #include "sys/private.h"
 
-/* PETSc's creator, and its operations */
-static PetscErrorCode (*petsc_create)(KSP), (*petsc_setup)(KSP), (*petsc_view)(KSP, PetscViewer);
+/* PETSc's creator, and its operations; from 3.19 on the set-up chooses the solve */
+static PetscErrorCode (*petsc_create)(KSP), (*petsc_setup)(KSP), (*petsc_solve)(KSP), (*petsc_view)(KSP, PetscViewer);
 
 typedef struct {
+  PetscErrorCode (*solve)(KSP); /* PETSc's for this solver */
   KSPChebyshevDeviceInfo info;
   char                   reason[SPMV_MESSAGE_MAX]; /* returned in info.reason */
 } Estimates;
@@ -80,23 +86,52 @@ static PetscErrorCode Estimate(KSP ksp, KSP estimator, Mat A, Mat P, char why[SP
   PetscCall(Describe(ksp, estimator, P, &o, why));
   if (!why[0]) PetscCall(MGDevPointDescribe(ksp->pc, &wanted, why));
   if (!why[0]) PetscCall(PetscPackEstimateWhyNot((PetscObject)ksp, A, P, &o, why));
-  if (ksp->nwork < 2) PetscCall(KSPSetWorkVecs(ksp, 3));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   spmv_exec_init(&exec, SPMV_DEVICE);
   PetscCall(AIJFmtCudaStream(&exec));
   scratch = spmv_scratch_exec(&exec);
-  PetscCall(MGDevPointGet(&m, &wanted, ksp->pc, ksp->work[0], ksp->work[1], &scratch, &renewed, why));
+  PetscCall(MGDevPointGet(&m, &wanted, ksp->pc, &scratch, &renewed, why));
   o.preconditioner = m.kind;
   o.block_size     = (int)m.block;
   o.m              = m.values;
-  PetscCall(PetscPackEstimate((PetscObject)ksp, A, ksp->work[0], &o, &exec, &found, why));
+  PetscCall(PetscPackEstimate((PetscObject)ksp, A, NULL, &o, &exec, &found, why));
   MGDevPointFree(&m, &scratch);
   if (!why[0]) PetscCall(PetscPackChebyshevEstimated(ksp, A, P, (PetscReal)found.least, (PetscReal)found.largest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode KSPSolve_Chebyshev_Estimate(KSP ksp)
+{
+  Estimates *e;
+
+  PetscFunctionBegin;
+  PetscCall(EstimatesGet(ksp, &e));
+  if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, ksp->nwork));
+  PetscCall((*e->solve)(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's set-up, whose work vectors are duplicates of the solution if there is one: here of an empty vector */
+static PetscErrorCode SetUpWithoutVectors(KSP ksp)
+{
+  const Vec      solution = ksp->vec_sol;
+  PetscErrorCode error;
+  Vec            empty;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 0, &empty));
+  ksp->vec_sol = empty;
+  error        = (*petsc_setup)(ksp);
+  ksp->vec_sol = solution;
+  PetscCall(error);
+  PetscCall(VecDestroy(&empty));
+  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work)); /* ksp->nwork stays */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPSetUp_Chebyshev_Estimate(KSP ksp)
 {
+  PetscBool  estimates;
   char       why[SPMV_MESSAGE_MAX] = "";
   KSP        estimator             = NULL;
   Mat        A, P;
@@ -104,17 +139,26 @@ static PetscErrorCode KSPSetUp_Chebyshev_Estimate(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPGetOperators(ksp, &A, &P));
-  if (spmv_device_count(NULL) > 0) PetscCall(PetscPackChebyshevEstimator(ksp, A, P, &estimator));
+  if (spmv_device_count(NULL) == 0) {
+    PetscCall((*petsc_setup)(ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(EstimatesGet(ksp, &e));
+  PetscCall(PetscPackChebyshevEstimator(ksp, A, P, &estimates, &estimator));
   if (estimator) {
-    PetscCall(EstimatesGet(ksp, &e));
     PetscCall(Estimate(ksp, estimator, A, P, why));
     if (why[0]) {
       PetscCall(PetscInfo(ksp, "eigenvalues estimated by PETSc: %s\n", why));
       PetscCall(PetscStrncpy(e->reason, why, sizeof e->reason));
       e->info.petsc++;
     } else e->info.device++;
+    estimates = why[0] ? PETSC_TRUE : PETSC_FALSE;
   }
-  PetscCall((*petsc_setup)(ksp));
+  ksp->ops->solve = petsc_solve;
+  if (estimates) PetscCall((*petsc_setup)(ksp));
+  else PetscCall(SetUpWithoutVectors(ksp));
+  e->solve        = ksp->ops->solve;
+  ksp->ops->solve = KSPSolve_Chebyshev_Estimate;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,6 +183,7 @@ static PetscErrorCode KSPCreate_Chebyshev_Estimate(KSP ksp)
   PetscFunctionBegin;
   PetscCall((*petsc_create)(ksp));
   petsc_setup     = ksp->ops->setup;
+  petsc_solve     = ksp->ops->solve;
   petsc_view      = ksp->ops->view;
   ksp->ops->setup = KSPSetUp_Chebyshev_Estimate;
   ksp->ops->view  = KSPView_Chebyshev_Estimate;

@@ -255,7 +255,7 @@ typedef struct {
 static PetscErrorCode LevelMatrices_MGDevice(MGDevLevel *mine, PC_MG_Levels **levels, PetscInt i, MGDevLevelMatrices *l)
 {
   PetscFunctionBegin;
-  *l = (MGDevLevelMatrices){.fine = levels[i]->smoothd->work[0], .coarse = levels[i - 1]->x};
+  *l = (MGDevLevelMatrices){.fine = levels[i]->r, .coarse = levels[i - 1]->x};
   PetscCall(MGDevLevelMatrix(levels[i], &l->A));
   PetscCall(MAIJConvert(&mine->of_interpolation, levels[i]->interpolate, &l->P));
   l->R = l->P;

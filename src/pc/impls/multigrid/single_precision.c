@@ -96,11 +96,11 @@ PetscErrorCode MGDevSingleDecide(MGDevHierarchy h, PC pc, PetscBool *single)
 
 /* ---- numbers ---- */
 
-/* Sets h->single.scale from the diagonal of the finest matrix; a positive definite matrix has no larger entry. The work
-   vectors of a smoother are unused between two solves. */
+/* Sets h->single.scale from the diagonal of the finest matrix; a positive definite matrix has no larger entry. The
+   residual of a level is unused between two solves. */
 PetscErrorCode MGDevSingleScale(MGDevHierarchy h, const PC_MG_Levels *finest)
 {
-  const Vec    work = finest->smoothd->work[0];
+  const Vec    work = finest->r;
   MGDevSingle *s    = &h->single;
   PetscReal    largest;
   double       scale;

@@ -85,10 +85,8 @@ PetscErrorCode MGDevSmootherGet(MGDevHierarchy h, KSP ksp, MGDevSmoother *s, Spm
   PetscCall(GetSteps(h, s));
   if (!function) PetscCall(PCFunctionDestroy(&s->function, h->exec));
   if (!h->reason[0] && function) PetscCall(TakeFunction(h, ksp->pc, s, now));
-  /* the work vectors are unused between two solves; both smoother types have at least two */
   else if (!h->reason[0] && s->recurrence.steps > 0)
-    PetscCall(
-        MGDevPointGet(&s->point, &s->wanted_point, ksp->pc, ksp->work[0], ksp->work[1], h->exec, &h->renew, h->reason));
+    PetscCall(MGDevPointGet(&s->point, &s->wanted_point, ksp->pc, h->exec, &h->renew, h->reason));
   if (h->reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
   now->steps      = (int)s->recurrence.steps;
   now->step       = s->step;

@@ -88,14 +88,12 @@ PetscErrorCode MGDevPointSame(const MGDevPoint *p, const MGDevPoint *wanted, Pet
 
 /* Allocates memory for the wanted preconditioner unless it exists. If it is not current, PointFill_MGDevice() must
    follow. The address is unchanged if the size is. */
-static PetscErrorCode PointReserve_MGDevice(MGDevPoint *p, const MGDevPoint *wanted, Vec v, SpmvExec *exec,
+static PetscErrorCode PointReserve_MGDevice(MGDevPoint *p, const MGDevPoint *wanted, PetscInt rows, SpmvExec *exec,
                                             PetscBool *current, char why[SPMV_MESSAGE_MAX])
 {
-  int64_t  bytes;
-  PetscInt rows;
+  int64_t bytes;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(v, &rows));
   bytes = wanted->kind == SPMV_PC_IDENTITY ? 0 : (int64_t)rows * wanted->block * (int64_t)sizeof(PetscScalar);
   PetscCall(MGDevPointSame(p, wanted, current));
   if (p->bytes != bytes) *current = PETSC_FALSE;
@@ -112,29 +110,25 @@ static PetscErrorCode PointReserve_MGDevice(MGDevPoint *p, const MGDevPoint *wan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a diagonal, by PCApply() or as PCSetUp_Jacobi() does for its default type: reciprocals, then 1 in place of 0 unless
-   the matrix is positive definite. PETSc looks for zeros on the host. */
-static PetscErrorCode SendDiagonal(const MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec ones, Vec result,
-                                   SpmvExec *exec, SpmvStatus *sent)
+/* Makes a diagonal as PCSetUp_Jacobi() does for its default type: reciprocals, then 1 in place of 0 unless the matrix is
+   positive definite. PETSc looks for zeros on the host. *sent: not set, and *made is false, for all else; the answer is one
+   on all processes. */
+static PetscErrorCode SendJacobi(const MGDevPoint *p, const MGDevPoint *wanted, PC pc, SpmvExec *exec, PetscBool *made,
+                                 SpmvStatus *sent)
 {
-  PetscBool   jacobi = PETSC_FALSE, known = PETSC_FALSE, spd = PETSC_FALSE; /* gcc does not see that they are set */
+  PetscBool   known = PETSC_FALSE, spd = PETSC_FALSE; /* gcc does not see that they are set */
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, made));
   if (size > 1 || wanted->variant > 1 || wanted->reused)
-    jacobi = PETSC_FALSE; /* > 1: another type, or absolute values */
-  if (jacobi) {
-    PetscCall(PCSetUp(pc));
-    PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
-    PetscCall(AIJFmtDiagonalCopy(exec, pc->pmat, result, p->values, sent));
-  } else {
-    PetscCall(VecSet(ones, 1));
-    PetscCall(PCApply(pc, ones, result));
-    PetscCall(AIJFmtVectorCopy(exec, result, p->values, sent));
-  }
-  if (jacobi && !*sent)
+    *made = PETSC_FALSE; /* > 1: another type, or absolute values */
+  if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
+  PetscCall(AIJFmtDiagonalCopy(exec, pc->pmat, NULL, p->values, sent));
+  if (!*sent)
     *sent = spmv_reciprocal(p->bytes / (int64_t)sizeof(PetscScalar), AIJFMT_SCALAR,
                             wanted->variant == 1 && !(known && spd), p->values, exec);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,24 +161,34 @@ static PetscErrorCode SendBlocks(const MGDevPoint *p, PC pc, Vec unit, Vec resul
 }
 
 /* Takes the numbers from the PC, or leaves a reason. Collective on the PC. */
-static PetscErrorCode PointFill_MGDevice(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result,
-                                         SpmvExec *exec, char why[SPMV_MESSAGE_MAX])
+static PetscErrorCode PointFill_MGDevice(MGDevPoint *p, const MGDevPoint *wanted, PC pc, SpmvExec *exec,
+                                         char why[SPMV_MESSAGE_MAX])
 {
+  PetscBool  made = p->kind == SPMV_PC_IDENTITY ? PETSC_TRUE : PETSC_FALSE;
   SpmvStatus sent = SPMV_SUCCESS;
+  Vec        unit = NULL, result = NULL;
 
   PetscFunctionBegin;
-  if (p->kind == SPMV_PC_DIAGONAL) PetscCall(SendDiagonal(p, wanted, pc, unit, result, exec, &sent));
-  else if (p->kind == SPMV_PC_BLOCKS) PetscCall(SendBlocks(p, pc, unit, result, exec, &sent));
+  if (p->kind == SPMV_PC_DIAGONAL) PetscCall(SendJacobi(p, wanted, pc, exec, &made, &sent));
+  if (!made) PetscCall(MatCreateVecs(pc->pmat, &unit, &result));
+  if (!made && p->kind == SPMV_PC_BLOCKS) PetscCall(SendBlocks(p, pc, unit, result, exec, &sent));
+  else if (!made) {
+    PetscCall(VecSet(unit, 1));
+    PetscCall(PCApply(pc, unit, result));
+    PetscCall(AIJFmtVectorCopy(exec, result, p->values, &sent));
+  }
+  PetscCall(VecDestroy(&unit));
+  PetscCall(VecDestroy(&result));
   PetscCall(AIJFmtRefuse(exec, sent, why));
   p->variant = wanted->variant;
   p->key     = wanted->key;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes p the wanted preconditioner, and sets *renewed if it was not. unit and result are overwritten. A reason that the
-   caller passes for this process, or that is left, is one on all processes. Collective on the PC. */
-PetscErrorCode MGDevPointGet(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec unit, Vec result, SpmvExec *exec,
-                             PetscBool *renewed, char why[SPMV_MESSAGE_MAX])
+/* Makes p the wanted preconditioner, and sets *renewed if it was not. A reason that the caller passes for this process, or
+   that is left, is one on all processes. Collective on the PC. */
+PetscErrorCode MGDevPointGet(MGDevPoint *p, const MGDevPoint *wanted, PC pc, SpmvExec *exec, PetscBool *renewed,
+                             char why[SPMV_MESSAGE_MAX])
 {
   const MPI_Comm comm    = PetscObjectComm((PetscObject)pc);
   PetscBool      current = PETSC_FALSE;
@@ -192,11 +196,11 @@ PetscErrorCode MGDevPointGet(MGDevPoint *p, const MGDevPoint *wanted, PC pc, Vec
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (!why[0]) PetscCall(PointReserve_MGDevice(p, wanted, unit, exec, &current, why));
+  if (!why[0]) PetscCall(PointReserve_MGDevice(p, wanted, pc->pmat->rmap->n, exec, &current, why));
   if (size > 1) PetscCall(PetscPackAgree(comm, why)); /* PCApply() is collective */
   if (size > 1) PetscCall(PetscPackAll(comm, &current));
   if (why[0] || current) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PointFill_MGDevice(p, wanted, pc, unit, result, exec, why));
+  PetscCall(PointFill_MGDevice(p, wanted, pc, exec, why));
   if (size > 1) PetscCall(PetscPackAgree(comm, why));
   *renewed = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

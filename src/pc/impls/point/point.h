@@ -29,8 +29,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode MGDevKeyGet(PC, MGDevKey *);
 PETSC_INTERN PetscErrorCode MGDevPointSame(const MGDevPoint *, const MGDevPoint *wanted, PetscBool *same);
 PETSC_INTERN PetscErrorCode MGDevPointDescribe(PC, MGDevPoint *, char why[SPMV_MESSAGE_MAX]);
-PETSC_INTERN PetscErrorCode MGDevPointGet(MGDevPoint *, const MGDevPoint *wanted, PC, Vec unit, Vec result, SpmvExec *,
-                                          PetscBool *renewed, char why[SPMV_MESSAGE_MAX]);
+PETSC_INTERN PetscErrorCode MGDevPointGet(MGDevPoint *, const MGDevPoint *wanted, PC, SpmvExec *, PetscBool *renewed,
+                                          char why[SPMV_MESSAGE_MAX]);
 PETSC_INTERN void           MGDevPointFree(MGDevPoint *, SpmvExec *);
 
 /* null_vectors.c */

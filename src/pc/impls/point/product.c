@@ -1,7 +1,8 @@
 /* product.c - the plans of the blocks of a matrix, and the exchange of ghost values, for products on the device. */
 #include "product.h"
 
-/* The plan of a block, with vectors like x; own: for a block without a plan, or without x, or NULL */
+/* The plan of a block, with vectors like x or, if that is NULL, like those that A would make; own: for a block without a
+   plan, or without x, or NULL */
 static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanCache *own, SpmvExec *exec, AIJFmtPlanOnDevice *found,
                               char why[SPMV_MESSAGE_MAX])
 {
@@ -10,7 +11,7 @@ static PetscErrorCode PlanGet(Mat A, Vec x, AIJFmtPlanCache *own, SpmvExec *exec
 
   PetscFunctionBegin;
   *found = (AIJFmtPlanOnDevice){.plan = NULL};
-  if (x) PetscCall(AIJFmtDevicePlan(A, x, found));
+  if (x || !own) PetscCall(AIJFmtDevicePlan(A, x, found));
   if (found->why_host) PetscCall(PetscStrncpy(why, found->why_host, SPMV_MESSAGE_MAX));
   else if (!found->plan && !own) PetscCall(PetscStrncpy(why, "the matrix has no plan on the device", SPMV_MESSAGE_MAX));
   else if (!found->plan) {
