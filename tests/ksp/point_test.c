@@ -1,6 +1,6 @@
 /*
   point_test.c - the numbers of PCJACOBI on the emulated device: those of PCApply() to the bit, which one step of Richardson's
-  iteration shows, also for a matrix with zeros on its diagonal. PETSc's log says whether PCApply() was called for them.
+  iteration shows, on one process and two, also for a matrix with zeros on its diagonal. PETSc's log says whether PCApply() was called for them.
 
     point_test -mat_aijfmt_decline 0 -mat_aijfmt_device gpu
 */
@@ -32,7 +32,7 @@ static PetscErrorCode Create(const Row *row, Mat *A)
   const PetscInt n = 5 * 5 * 5;
 
   PetscFunctionBeginUser;
-  PetscCall(TestCreate(PETSC_COMM_SELF, MATAIJRBP, n, n, n, n, 1, 27, A));
+  PetscCall(TestCreate(PETSC_COMM_WORLD, MATAIJRBP, PETSC_DECIDE, PETSC_DECIDE, n, n, 1, 27, A));
   PetscCall(CGDevTestStencil(*A, 5, 1, (PetscReal)0.3, (PetscReal)0.1, 3));
   for (PetscInt i = 7; i < n; i += 20)
     PetscCall(MatSetValue(*A, i, i, i % 3 ? 0 : (PetscScalar)-0.7 * i, INSERT_VALUES));
@@ -63,7 +63,7 @@ static PetscErrorCode OneStep(const Row *row, Mat A, Vec b, Vec x)
   PC            pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPRICHARDSONDEVICE));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED)); /* the first norm of others is that of PCApply() */
@@ -94,7 +94,7 @@ static PetscErrorCode Numbers(const Row *row)
   PetscCall(MatCreateVecs(A, &got, &b));
   PetscCall(VecDuplicate(got, &expected));
   PetscCall(CGDevTestRightHandSide(b));
-  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCJACOBI));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall((*row->set)(pc));

@@ -117,17 +117,19 @@ static PetscErrorCode SendJacobi(const MGDevPoint *p, const MGDevPoint *wanted, 
                                  SpmvStatus *sent)
 {
   PetscBool   known = PETSC_FALSE, spd = PETSC_FALSE; /* gcc does not see that they are set */
+  Mat         block = pc->pmat;
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, made));
-  if (size > 1 || wanted->variant > 1 || wanted->reused)
-    *made = PETSC_FALSE; /* > 1: another type, or absolute values */
+  if (*made && size > 1) PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATMPIAIJ, made));
+  if (wanted->variant > 1 || wanted->reused) *made = PETSC_FALSE; /* > 1: another type, or absolute values */
   if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc));
   PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
-  PetscCall(AIJFmtDiagonalCopy(exec, pc->pmat, NULL, p->values, sent));
+  if (size > 1) PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+  PetscCall(AIJFmtDiagonalCopy(exec, block, NULL, p->values, sent));
   if (!*sent)
     *sent = spmv_reciprocal(p->bytes / (int64_t)sizeof(PetscScalar), AIJFMT_SCALAR,
                             wanted->variant == 1 && !(known && spd), p->values, exec);
