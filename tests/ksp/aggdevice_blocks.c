@@ -244,10 +244,24 @@ static PetscErrorCode Patterns(Mat A, PetscInt *patterns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How often PETSc has put the two blocks of a matrix side by side on the host, which nothing in a set-up needs */
+static PetscErrorCode LocalMatrices(int *count)
+{
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscLogEventGetId("MatGetLocalMat", &event));
+  PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+  *count = info.count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Smoothing(Mat A)
 {
   Hierarchy   plain, once, twice;
   PetscMPIInt processes;
+  int         local[2];
   PetscInt    before = 0, after = 0;
 
   PetscFunctionBeginUser;
@@ -255,8 +269,11 @@ static PetscErrorCode Smoothing(Mat A)
   PetscCall(Make(A, 2, PETSC_TRUE, &twice));
   PetscCall(Make(A, 0, PETSC_TRUE, &plain));
   PetscCall(Patterns(A, &before));
+  PetscCall(LocalMatrices(&local[0]));
   PetscCall(Make(A, 1, PETSC_TRUE, &once));
+  PetscCall(LocalMatrices(&local[1]));
   PetscCall(Patterns(A, &after));
+  PetscCall(CGDevTestCheck(local[0] == local[1], "smoothing", "PETSc made a local matrix"));
   PetscCall(CGDevTestCheck(once.info.prolongators_device == once.info.levels_device &&
                                once.info.prolongators_agg == 0 && once.info.levels_device == once.count &&
                                once.info.levels_agg == 0 && once.info.estimates_petsc == 0,
@@ -283,6 +300,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPackInitializePackage());
+  PetscCall(PetscLogDefaultBegin());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
   for (int i = 1; i < CGDEV_MATRICES - 1; i++) {
     PetscCall(CGDevTestMatrix(i, type, &A));
