@@ -162,6 +162,46 @@ static PetscErrorCode Waits(const Row *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On two processes an estimate takes the plans of both blocks, which are up to date after a product: the values of the
+   off-diagonal block are not copied again */
+static PetscErrorCode PlansServe(const Row *row)
+{
+  const PetscInt         n = row->side * row->side * row->unknowns;
+  KSPChebyshevDeviceInfo info;
+  MatInfo                size;
+  Mat                    A, block;
+  KSP                    ksp;
+  PC                     pc;
+  Vec                    x, y;
+  size_t                 bytes;
+  long                   copies;
+
+  PetscFunctionBeginUser;
+  PetscCall(
+      TestCreate(PETSC_COMM_WORLD, MATAIJRBP, PETSC_DECIDE, PETSC_DECIDE, n, n, row->unknowns, 9 * row->unknowns, &A));
+  PetscCall(Fill(row, A, 2));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCHEBYSHEV));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, NULL));
+  PetscCall(MatGetInfo(block, MAT_LOCAL, &size));
+  bytes  = (size_t)size.nz_used * sizeof(PetscScalar);
+  copies = spmv_emulator_copies(bytes);
+  PetscCall(KSPSetUp(ksp));
+  copies = spmv_emulator_copies(bytes) - copies;
+  PetscCall(CGDevTestCheck(copies == 0, row->name, "an estimate copies the off-diagonal block"));
+  PetscCall(KSPChebyshevDeviceGetInfo(ksp, &info));
+  PetscCall(CGDevTestCheck(info.device == 1 && info.petsc == 0, row->name, "no estimate on the device"));
+  PetscCall(TestDestroyVecs(&x, &y));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- work vectors ---- */
 
 /* Whether the solver and its smoothers have work vectors */
@@ -317,6 +357,7 @@ int main(int argc, char **argv)
   PetscCall(PetscPackInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(rows) && size == 1; r++) PetscCall(Waits(&rows[r]));
+  if (size == 2) PetscCall(PlansServe(&rows[0]));
   PetscCall(Vectors(KSPCGDEVICE, KSPCG));
   PetscCall(Vectors(KSPGMRESDEVICE, KSPGMRES));
   return CGDevTestEnd();
