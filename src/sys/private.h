@@ -25,8 +25,8 @@ typedef struct {
 } PetscPackChebyshev;
 PETSC_INTERN PetscErrorCode PetscPackChebyshevGet(KSP, PetscPackChebyshev *, PetscBool *known);
 
-/* 3.18 to 3.26: begins KSPSetUp() of a KSPCHEBYSHEV. *estimates: it may estimate eigenvalues; *estimator is the solver that will estimate eigenvalues, with noise as
-   its right-hand side, or NULL. The second function sets estimates, so that it will not. */
+/* 3.18 to 3.26: begins KSPSetUp() of a KSPCHEBYSHEV. *estimates: it may estimate eigenvalues; *estimator: the solver that
+   will do so with noise as its right-hand side, or NULL. The second function sets estimates, so that it will not. */
 PETSC_INTERN PetscErrorCode PetscPackChebyshevEstimator(KSP, Mat A, Mat P, PetscBool *estimates, KSP *estimator);
 PETSC_INTERN PetscErrorCode PetscPackChebyshevEstimated(KSP, Mat A, Mat P, PetscReal least, PetscReal largest);
 

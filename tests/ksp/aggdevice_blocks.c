@@ -244,19 +244,6 @@ static PetscErrorCode Patterns(Mat A, PetscInt *patterns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How often PETSc has put the two blocks of a matrix side by side on the host, which nothing in a set-up needs */
-static PetscErrorCode LocalMatrices(int *count)
-{
-  PetscLogEvent      event;
-  PetscEventPerfInfo info;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscLogEventGetId("MatGetLocalMat", &event));
-  PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-  *count = info.count;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Smoothing(Mat A)
 {
   Hierarchy   plain, once, twice;
@@ -269,9 +256,9 @@ static PetscErrorCode Smoothing(Mat A)
   PetscCall(Make(A, 2, PETSC_TRUE, &twice));
   PetscCall(Make(A, 0, PETSC_TRUE, &plain));
   PetscCall(Patterns(A, &before));
-  PetscCall(LocalMatrices(&local[0]));
+  PetscCall(CGDevTestEvent("MatGetLocalMat", &local[0]));
   PetscCall(Make(A, 1, PETSC_TRUE, &once));
-  PetscCall(LocalMatrices(&local[1]));
+  PetscCall(CGDevTestEvent("MatGetLocalMat", &local[1])); /* both blocks side by side, on the host */
   PetscCall(Patterns(A, &after));
   PetscCall(CGDevTestCheck(local[0] == local[1], "smoothing", "PETSc made a local matrix"));
   PetscCall(CGDevTestCheck(once.info.prolongators_device == once.info.levels_device &&

@@ -268,6 +268,18 @@ PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CGDevTestEvent(const char name[], int *count)
+{
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscLogEventGetId(name, &event));
+  PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+  *count = info.count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* -expect_nccl: whether NCCL serves solves on the device */
 PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl)
 {

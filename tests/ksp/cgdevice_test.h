@@ -73,6 +73,8 @@ PetscErrorCode CGDevTestAlike(const char name[], const CGDevOutcome *expected, c
 PetscErrorCode CGDevTestBoth(const char name[], KSP plain, KSP ksp, Vec b, const CGDevSetup *setup, CGDevOutcome *got);
 /* -expect_nccl: whether NCCL serves solves on the device */
 PetscErrorCode CGDevTestNccl(const char name[], PetscBool nccl);
+/* How often an event of PETSc's log was counted, after PetscLogDefaultBegin() */
+PetscErrorCode CGDevTestEvent(const char name[], int *count);
 /* Solves with KSPCG and plain, and with KSPCGDEVICE and A, and compares. host: a word of the reason to solve on the
    host; NULL if the device must serve */
 PetscErrorCode CGDevTestCompare(const char name[], Mat plain, Mat A, Vec b, const CGDevSetup *setup, const char host[]);

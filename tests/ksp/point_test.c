@@ -41,18 +41,6 @@ static PetscErrorCode Create(const Row *row, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Calls(int *calls)
-{
-  PetscLogEvent      event;
-  PetscEventPerfInfo info;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscLogEventGetId("PCApply", &event));
-  PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-  *calls = info.count;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* x = M b */
 static PetscErrorCode OneStep(const Row *row, Mat A, Vec b, Vec x)
 {
@@ -71,9 +59,9 @@ static PetscErrorCode OneStep(const Row *row, Mat A, Vec b, Vec x)
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCJACOBI));
   PetscCall((*row->set)(pc));
-  PetscCall(Calls(&before));
+  PetscCall(CGDevTestEvent("PCApply", &before));
   PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(Calls(&after));
+  PetscCall(CGDevTestEvent("PCApply", &after));
   PetscCall(KSPDeviceGetInfo(ksp, &info));
   PetscCall(CGDevTestCheck(info.used != KSP_DEVICE_HOST, row->name, info.reason));
   PetscCall(PetscSNPrintf(text, sizeof text, "PCApply() was called %d times", after - before));
