@@ -95,9 +95,9 @@ extern "C" int spmv_kept_take(SpmvKept kind, int64_t bytes, void **memory)
 
 extern "C" void spmv_kept_give(SpmvKept kind, void *memory)
 {
-  const int64_t keeps = spmv_device_keeps(spmv_current_device()),
-                most  = kind == SPMV_KEPT_PINNED ? std::min(PINNED, keeps) : keeps;
-  Block b             = {memory, kind, 0, 0};
+  const int     device = spmv_current_device();
+  const int64_t keeps = spmv_device_keeps(device), most = kind == SPMV_KEPT_PINNED ? std::min(PINNED, keeps) : keeps;
+  Block         b = {memory, kind, 0, 0};
 
   {
     const std::lock_guard<std::mutex> lock(blocks().lock);
@@ -105,7 +105,7 @@ extern "C" void spmv_kept_give(SpmvKept kind, void *memory)
 
     if (it != blocks().used.end()) b = it->second;
     if (b.bytes > 0) blocks().used.erase(it);
-    if (b.bytes > 0 && bytes_with(b) <= most && cudaDeviceSynchronize() == cudaSuccess) {
+    if (b.bytes > 0 && b.device == device && bytes_with(b) <= most && cudaDeviceSynchronize() == cudaSuccess) {
       blocks().kept.push_back(b);
       return;
     }
