@@ -119,6 +119,12 @@ SpmvStatus spmv_gather(int64_t n, const int32_t *index, SpmvScalar scalar, const
   return no_device(exec);
 }
 
+SpmvStatus spmv_scatter_add(int64_t n, const int32_t *index, SpmvScalar scalar, const void *from, void *to,
+                            SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 SpmvStatus spmv_reciprocal(int64_t n, SpmvScalar scalar, int fix, void *values, SpmvExec *exec)
 {
   return no_device(exec);

@@ -127,7 +127,7 @@ static void check_used(SpmvIndex index)
 #else
 /* A library without CUDA finds no device */
 static void check_beside(void) {}
-static void check_used(SpmvIndex index) {}
+static void check_used(SpmvIndex index) { (void)index; }
 #endif
 
 UNIT_TEST(matrices_side_by_side)
