@@ -69,7 +69,8 @@ PETSC_INTERN PetscErrorCode PetscPackHaloCreate(const PetscPackProcesses *, Pets
 PETSC_INTERN PetscErrorCode PetscPackHaloDestroy(PetscPackHalo *, SpmvExec *);
 /* SpmvOperator.ghosts, on the device; NULL if this process needs no ghost values */
 PETSC_INTERN void *PetscPackHaloGhosts(PetscPackHalo);
-/* Implement SpmvProcesses.begin, .end, .begin_back and .end_back. processes: a PetscPackProcesses or an SpmvNccl; halo: a PetscPackHalo */
+/* Implement SpmvProcesses.begin, .end, .begin_back and .end_back. processes: a PetscPackProcesses or an SpmvNccl; halo: a
+   PetscPackHalo */
 PETSC_INTERN SpmvStatus PetscPackHaloBegin(void *processes, void *halo, const void *x, void *ghosts, SpmvExec *);
 PETSC_INTERN SpmvStatus PetscPackHaloEnd(void *processes, void *halo, void *ghosts, SpmvExec *);
 PETSC_INTERN SpmvStatus PetscPackHaloBeginNccl(void *nccl, void *halo, const void *x, void *ghosts, SpmvExec *);

@@ -1,6 +1,7 @@
 /*
   point_test.c - the numbers of PCJACOBI on the emulated device: those of PCApply() to the bit, which one step of Richardson's
-  iteration shows, on one process and two, also for a matrix with zeros on its diagonal. PETSc's log says whether PCApply() was called for them.
+  iteration shows, on one process and two, also for a matrix with zeros on its diagonal. PETSc's log says whether PCApply()
+  was called for them.
 
     point_test -mat_aijfmt_decline 0 -mat_aijfmt_device gpu
 */

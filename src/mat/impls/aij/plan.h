@@ -162,7 +162,7 @@ PETSC_INTERN PetscErrorCode AIJFmtVectorBegin(AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorEnd(AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorSend(SpmvExec *, AIJFmtVector *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorFetch(SpmvExec *, AIJFmtVector *);
-PETSC_INTERN PetscErrorCode AIJFmtDiagonalCopy(SpmvExec *, Mat, Vec work, void *to, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtDiagonalCopy(SpmvExec *, Mat, void *to, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtVectorCopy(SpmvExec *, Vec, void *to, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtFetch(SpmvExec *, const void *from, SpmvSpace, int64_t bytes, void *to, SpmvStatus *);
 PETSC_INTERN void           AIJFmtVectorFree(SpmvExec *, AIJFmtVector *);

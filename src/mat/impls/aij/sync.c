@@ -10,6 +10,15 @@
 
 PetscLogEvent MAT_AIJFmtConvert, MAT_AIJFmtRefresh;
 
+/* Whether vectors like x or, if that is NULL, like those that A would make are on the device */
+static PetscErrorCode VectorsAreThere(const Mat_AIJFmt *s, Vec x, PetscBool *are)
+{
+  PetscFunctionBegin;
+  *are = AIJFmtIsOverCuda(s); /* the CUDA parent makes device vectors */
+  if (x) PetscCall(AIJFmtVecIsOnDevice(x, are));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Decides where a plan lies, and gives the reason if that is not where the user wants it */
 static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
 {
@@ -17,8 +26,7 @@ static PetscErrorCode ChooseSpace(Mat A, Mat_AIJFmt *s, Vec x, SpmvSpace *space)
   PetscBool   device_vectors;
 
   PetscFunctionBegin;
-  if (x) PetscCall(AIJFmtVecIsOnDevice(x, &device_vectors));
-  else device_vectors = AIJFmtIsOverCuda(s); /* the CUDA parent makes device vectors */
+  PetscCall(VectorsAreThere(s, x, &device_vectors));
   *space                      = SPMV_HOST;
   s->why[AIJFMT_WHY_SPACE][0] = 0;
   if (!why && !AIJFmtAsksDevice(s, s->cache.key.pattern.nnz, device_vectors))
@@ -215,8 +223,7 @@ PetscErrorCode AIJFmtSyncIfOnDevice(Mat A, Mat_AIJFmt *s, Vec v)
   PetscFunctionBegin;
   if (!s->cache.valid) {
     if (AIJFmtWhyNotDevice(A, s, PETSC_FALSE)) PetscFunctionReturn(PETSC_SUCCESS);
-    if (v) PetscCall(AIJFmtVecIsOnDevice(v, &device_vector));
-    else device_vector = AIJFmtIsOverCuda(s);
+    PetscCall(VectorsAreThere(s, v, &device_vector));
     PetscCall(AIJFmtNonzeros(A, &nonzeros));
     if (!AIJFmtAsksDevice(s, nonzeros, device_vector)) PetscFunctionReturn(PETSC_SUCCESS);
   } else if (!AIJFmtPlanOnGpu(s)) PetscFunctionReturn(PETSC_SUCCESS);

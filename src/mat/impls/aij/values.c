@@ -283,7 +283,8 @@ PetscErrorCode MatDiagonalSet_SeqAIJFmt(Mat A, Vec d, InsertMode mode)
 
 /* ---- the diagonal ---- */
 
-/* Whether the plan of A is on the device and current; it may be made for vectors like d */
+/* Whether the plan of A is on the device and current; it may be made for vectors like d or, if that is NULL, like those
+   that A would make */
 static PetscErrorCode PlanIsThere(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *is)
 {
   PetscInt n = A->rmap->n;
@@ -340,22 +341,22 @@ static PetscErrorCode DeviceDiagonal(Mat A, Mat_AIJFmt *s, Vec d, PetscBool *don
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the diagonal of A to device memory, in the order of the stream: by work, a vector like those of A, only if its
-   numbers are on the host; NULL: by one that is made then */
-PetscErrorCode AIJFmtDiagonalCopy(SpmvExec *exec, Mat A, Vec work, void *to, SpmvStatus *status)
+/* Copies the diagonal of a sequential matrix to device memory, in the order of the stream; by a vector only if its numbers
+   are on the host */
+PetscErrorCode AIJFmtDiagonalCopy(SpmvExec *exec, Mat A, void *to, SpmvStatus *status)
 {
   PetscBool   is = PETSC_FALSE;
   Mat_AIJFmt *s;
+  Vec         work;
 
   PetscFunctionBegin;
   *status = SPMV_ERR_UNSUPPORTED;
   PetscCall(AIJFmtStateGet(A, &s));
-  if (s && !s->parallel && !A->factortype) PetscCall(PlanIsThere(A, s, work, &is));
+  if (s && !A->factortype) PetscCall(PlanIsThere(A, s, NULL, &is));
   if (is) PetscCall(DiagonalRead(A, s, to, status));
   if (is && !AIJFmtIsRefusal(*status)) AIJFmtCallSpmv(&s->exec, *status);
   if (!*status) PetscFunctionReturn(PETSC_SUCCESS);
-  if (work) PetscCall(PetscObjectReference((PetscObject)work));
-  else PetscCall(MatCreateVecs(A, NULL, &work));
+  PetscCall(MatCreateVecs(A, NULL, &work));
   PetscCall(MatGetDiagonal(A, work));
   PetscCall(AIJFmtVectorCopy(exec, work, to, status));
   PetscCall(VecDestroy(&work));

@@ -94,7 +94,7 @@ static PetscErrorCode Estimate(KSP ksp, KSP estimator, Mat A, Mat P, char why[SP
   o.preconditioner = m.kind;
   o.block_size     = (int)m.block;
   o.m              = m.values;
-  PetscCall(PetscPackEstimate((PetscObject)ksp, A, NULL, &o, &exec, &found, why));
+  PetscCall(PetscPackEstimate((PetscObject)ksp, A, &o, &exec, &found, why));
   MGDevPointFree(&m, &scratch);
   if (!why[0]) PetscCall(PetscPackChebyshevEstimated(ksp, A, P, (PetscReal)found.least, (PetscReal)found.largest));
   PetscFunctionReturn(PETSC_SUCCESS);

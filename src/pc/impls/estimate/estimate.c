@@ -156,8 +156,8 @@ static PetscErrorCode ExtremesOfAll(Mat A, const SpmvExtremesOptions *o, SpmvExe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, Vec x, SpmvExtremesOptions *o, SpmvExec *exec,
-                                 SpmvExtremes *found, char why[SPMV_MESSAGE_MAX])
+PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, SpmvExtremesOptions *o, SpmvExec *exec, SpmvExtremes *found,
+                                 char why[SPMV_MESSAGE_MAX])
 {
   PetscPackProduct p;
 
@@ -165,7 +165,7 @@ PetscErrorCode PetscPackEstimate(PetscObject about, Mat A, Vec x, SpmvExtremesOp
   PetscCall(PetscMemzero(&p, sizeof p));
   PetscCall(PetscLogEventBegin(estimate_event, about, A, 0, 0));
   PetscCall(NullSpaceGet(A, o, exec, why));
-  PetscCall(PetscPackProductGet(A, x, PETSC_FALSE, &p, exec, why));
+  PetscCall(PetscPackProductGet(A, PETSC_FALSE, &p, exec, why));
   o->rows        = A->rmap->n;
   o->first_row   = A->rmap->rstart;
   o->scalar_type = AIJFMT_SCALAR;

@@ -99,7 +99,7 @@ static PetscErrorCode SelectionProduct(Mat S, PetscPackProduct *p, SpmvExec *exe
   PetscBool alone;
 
   PetscFunctionBegin;
-  PetscCall(PetscPackProductGet(S, NULL, PETSC_TRUE, p, exec, why));
+  PetscCall(PetscPackProductGet(S, PETSC_TRUE, p, exec, why));
   alone = p->call.ghost_plan ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(PetscPackAll(PetscObjectComm((PetscObject)S), &alone));
   if (alone) p->call.processes = NULL;

@@ -109,7 +109,7 @@ PETSC_INTERN PetscErrorCode AggDevToMatrix(Mat P, const SpmvCsr *mine, const Spm
 PETSC_INTERN PetscErrorCode AggDevOptProlongator(PC, Mat, Mat *);
 
 /* aggdevice_eigenvalue.c; diagonal: of A, and in device memory, or NULL */
-PETSC_INTERN PetscErrorCode AggDevLargestGet(PC, PC_AggDevice *, Mat A, Vec diagonal, const void *there, PetscReal *);
+PETSC_INTERN PetscErrorCode AggDevLargestGet(PC, PC_AggDevice *, Mat A, const void *diagonal, PetscReal *);
 
 /* aggdevice_smooth_parallel.c */
 PETSC_INTERN PetscErrorCode AggDevOthersSmooth(const PC_AggDevice *, Mat A, Mat P, double omega, const void *diagonal,

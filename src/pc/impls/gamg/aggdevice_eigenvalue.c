@@ -52,10 +52,10 @@ static PetscErrorCode EstimateByPetsc(PC pc, Mat A, PetscReal *least, PetscReal 
 }
 
 /* On the device, as agg's solver with its options, or leaves a reason */
-static PetscErrorCode EstimateThere(PC pc, PC_AggDevice *a, Mat A, Vec diagonal, const void *there, SpmvExtremes *found,
+static PetscErrorCode EstimateThere(PC pc, PC_AggDevice *a, Mat A, const void *diagonal, SpmvExtremes *found,
                                     char why[SPMV_MESSAGE_MAX])
 {
-  SpmvExtremesOptions o     = {.preconditioner = SPMV_PC_DIAGONAL, .m = there, .inverse = 1, .tolerance = 1e-12};
+  SpmvExtremesOptions o     = {.preconditioner = SPMV_PC_DIAGONAL, .m = diagonal, .inverse = 1, .tolerance = 1e-12};
   PetscInt            steps = 10;
   PetscBool           known, spd, set;
   const char         *of_pc;
@@ -74,19 +74,19 @@ static PetscErrorCode EstimateThere(PC pc, PC_AggDevice *a, Mat A, Vec diagonal,
     PetscCall(PetscStrncpy(why, "the method is neither cg nor gmres", SPMV_MESSAGE_MAX));
   else PetscCall(PetscPackEstimateWhyNot((PetscObject)pc, A, A, &o, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!there && A->rmap->n > 0) PetscCall(PetscStrncpy(why, "the diagonal is not on the device", SPMV_MESSAGE_MAX));
-  PetscCall(PetscPackEstimate((PetscObject)pc, A, diagonal, &o, &a->exec, found, why));
+  if (!diagonal && A->rmap->n > 0) PetscCall(PetscStrncpy(why, "the diagonal is not on the device", SPMV_MESSAGE_MAX));
+  PetscCall(PetscPackEstimate((PetscObject)pc, A, &o, &a->exec, found, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Estimate(PC pc, PC_AggDevice *a, Mat A, Vec diagonal, const void *there, PetscReal *least,
+static PetscErrorCode Estimate(PC pc, PC_AggDevice *a, Mat A, const void *diagonal, PetscReal *least,
                                PetscReal *largest)
 {
   char         why[SPMV_MESSAGE_MAX] = "";
   SpmvExtremes found;
 
   PetscFunctionBegin;
-  PetscCall(EstimateThere(pc, a, A, diagonal, there, &found, why));
+  PetscCall(EstimateThere(pc, a, A, diagonal, &found, why));
   if (why[0]) {
     PetscCall(PetscInfo(pc, "eigenvalues estimated by PETSc: %s\n", why));
     PetscCall(PetscStrncpy(a->estimate_reason, why, sizeof a->estimate_reason));
@@ -102,7 +102,7 @@ static PetscErrorCode Estimate(PC pc, PC_AggDevice *a, Mat A, Vec diagonal, cons
 
 /* Estimates the largest eigenvalue. Both extreme eigenvalues are passed to the smoothers of the cycle if PCGAMG wants
    that. */
-PetscErrorCode AggDevLargestGet(PC pc, PC_AggDevice *a, Mat A, Vec diagonal, const void *there, PetscReal *largest)
+PetscErrorCode AggDevLargestGet(PC pc, PC_AggDevice *a, Mat A, const void *diagonal, PetscReal *largest)
 {
   PC_MG    *mg    = (PC_MG *)pc->data;
   PC_GAMG  *gamg  = (PC_GAMG *)mg->innerctx;
@@ -111,7 +111,7 @@ PetscErrorCode AggDevLargestGet(PC pc, PC_AggDevice *a, Mat A, Vec diagonal, con
 
   PetscFunctionBegin;
   *largest = gamg->emax;
-  if (!(*largest > 0)) PetscCall(Estimate(pc, a, A, diagonal, there, &least, largest));
+  if (!(*largest > 0)) PetscCall(Estimate(pc, a, A, diagonal, &least, largest));
   mg->min_eigen_DinvA[level] = gamg->use_sa_esteig ? least : 0;
   mg->max_eigen_DinvA[level] = gamg->use_sa_esteig ? *largest : 0;
   PetscCheck(*largest != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB,

@@ -95,24 +95,21 @@ static PetscErrorCode SmoothBlocks(PC pc, PC_AggDevice *a, Mat A, Mat P, AggDevS
   Mat            block = A;
   PetscReal      largest;
   PetscMPIInt    size;
-  Vec            like;
   void          *diagonal;
   SpmvStatus     status;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
-  PetscCall(MatCreateVecs(A, &like, NULL));
   status = spmv_alloc(scratch, SPMV_DEVICE, A->rmap->n * (int64_t)sizeof(PetscScalar), "diagonal", &diagonal);
-  if (!status) PetscCall(AIJFmtDiagonalCopy(scratch, A, like, diagonal, &status));
-  PetscCall(AggDevLargestGet(pc, a, A, like, status ? NULL : diagonal, &largest));
+  if (!status) PetscCall(AIJFmtDiagonalCopy(scratch, block, diagonal, &status));
+  PetscCall(AggDevLargestGet(pc, a, A, status ? NULL : diagonal, &largest));
   if (!status) PetscCall(Steps(a, block, diagonal, 1.4 / (double)largest, mine, scratch, &status));
   if (size > 1) {
     status = PetscPackAgreeStatus(comm, scratch, status);
     if (!status) PetscCall(AggDevOthersSmooth(a, A, P, 1.4 / (double)largest, diagonal, others, scratch, &status));
   }
   spmv_scratch_free(scratch, SPMV_DEVICE, diagonal);
-  PetscCall(VecDestroy(&like));
   PetscCall(PetscPackRefuse(comm, scratch, &status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -129,7 +129,7 @@ static PetscErrorCode SendJacobi(const MGDevPoint *p, const MGDevPoint *wanted, 
   PetscCall(PCSetUp(pc));
   PetscCall(MatIsSPDKnown(pc->pmat, &known, &spd));
   if (size > 1) PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
-  PetscCall(AIJFmtDiagonalCopy(exec, block, NULL, p->values, sent));
+  PetscCall(AIJFmtDiagonalCopy(exec, block, p->values, sent));
   if (!*sent)
     *sent = spmv_reciprocal(p->bytes / (int64_t)sizeof(PetscScalar), AIJFMT_SCALAR,
                             wanted->variant == 1 && !(known && spd), p->values, exec);

@@ -1,17 +1,16 @@
 /* product.c - the plans of the blocks of a matrix, and the exchange of ghost values, for products on the device. */
 #include "product.h"
 
-/* The plan of a block, if `looks`, with vectors like x or, if that is NULL, like those that A would make; own: for a block
-   without one, or NULL */
-static PetscErrorCode PlanGet(Mat A, Vec x, PetscBool looks, AIJFmtPlanCache *own, SpmvExec *exec,
-                              AIJFmtPlanOnDevice *found, char why[SPMV_MESSAGE_MAX])
+/* The plan of a block, if `looks`, for vectors that A would make; own: for a block without one, or NULL */
+static PetscErrorCode PlanGet(Mat A, PetscBool looks, AIJFmtPlanCache *own, SpmvExec *exec, AIJFmtPlanOnDevice *found,
+                              char why[SPMV_MESSAGE_MAX])
 {
   static const char *const formats[] = {"crsv"};
   SpmvStatus               status;
 
   PetscFunctionBegin;
   *found = (AIJFmtPlanOnDevice){.plan = NULL};
-  if (looks) PetscCall(AIJFmtDevicePlan(A, x, found));
+  if (looks) PetscCall(AIJFmtDevicePlan(A, NULL, found));
   if (found->why_host) PetscCall(PetscStrncpy(why, found->why_host, SPMV_MESSAGE_MAX));
   else if (!found->plan && !own) PetscCall(PetscStrncpy(why, "the matrix has no plan on the device", SPMV_MESSAGE_MAX));
   else if (!found->plan) {
@@ -43,10 +42,9 @@ static PetscErrorCode HaloGet(PetscPackProduct *p, Mat A, Mat block, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackProductGet(Mat A, Vec x, PetscBool may_own, PetscPackProduct *p, SpmvExec *exec,
+PetscErrorCode PetscPackProductGet(Mat A, PetscBool own, PetscPackProduct *p, SpmvExec *exec,
                                    char why[SPMV_MESSAGE_MAX])
 {
-  const PetscBool    looks = x || !may_own ? PETSC_TRUE : PETSC_FALSE;
   AIJFmtPlanOnDevice found = {.plan = NULL};
   Mat                block = A, others = NULL;
   const PetscInt    *ghost  = NULL;
@@ -58,12 +56,12 @@ PetscErrorCode PetscPackProductGet(Mat A, Vec x, PetscBool may_own, PetscPackPro
   if (size > 1) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &blocks));
   if (!blocks && !why[0]) PetscCall(PetscStrncpy(why, "the matrix is not of type mpiaij", SPMV_MESSAGE_MAX));
   if (size > 1 && blocks) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, &others, &ghost));
-  if (block->rmap->n == 0) may_own = PETSC_TRUE; /* a process that has no rows has no plan */
-  if (!why[0]) PetscCall(PlanGet(block, x, looks, may_own ? &p->own[0] : NULL, exec, &found, why));
+  if (!why[0]) /* a process that has no rows has no plan */
+    PetscCall(PlanGet(block, !own, own || block->rmap->n == 0 ? &p->own[0] : NULL, exec, &found, why));
   p->call.plan = found.plan;
   p->call.work = found.work;
   if (!why[0] && others && others->cmap->n > 0) {
-    PetscCall(PlanGet(others, x, looks, &p->own[1], exec, &found, why));
+    PetscCall(PlanGet(others, !own, &p->own[1], exec, &found, why));
     p->call.ghost_plan = found.plan;
     p->call.ghost_work = found.work;
   }
