@@ -462,7 +462,7 @@ PetscErrorCode PetscPackSeqAIJOwn(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscPackSeqAIJGive(Mat A, PetscInt nnz, PetscInt col[], PetscScalar values[], PetscInt **row_ptr,
+PetscErrorCode PetscPackSeqAIJGive(Mat A, PetscInt nnz, PetscInt **col, PetscScalar values[], PetscInt **row_ptr,
                                    PetscBool *known)
 {
   SeqAIJ *s = (SeqAIJ *)A->data;
@@ -475,8 +475,10 @@ PetscErrorCode PetscPackSeqAIJGive(Mat A, PetscInt nnz, PetscInt col[], PetscSca
   PetscCall(MatSeqAIJSetPreallocation(A, MAT_SKIP_ALLOCATION, NULL));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_TRUE));
   PetscCall(SeqAIJAlloc((size_t)A->rmap->n + 1, sizeof *s->i, (void **)&s->i));
+  s->free_ij = *col ? PETSC_FALSE : PETSC_TRUE;
+  if (!*col) PetscCall(SeqAIJAlloc((size_t)nnz, sizeof *s->j, (void **)col));
   *row_ptr = s->i;
-  s->j     = col;
+  s->j     = *col;
   s->a     = values;
   if (!values) PetscCall(SeqAIJAlloc((size_t)nnz, sizeof *s->a, (void **)&s->a));
   s->free_a = values ? PETSC_FALSE : PETSC_TRUE;
@@ -505,21 +507,22 @@ PetscErrorCode PetscPackSeqAIJRows(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatAssemblyEnd_SeqAIJ() lists the rows that are not empty if at most 40% are */
-PetscErrorCode PetscPackSeqAIJAssemble(Mat A, PetscInt **diagonal, PetscBool *done)
+PetscErrorCode PetscPackSeqAIJAssemble(Mat A, PetscInt **diagonal)
 {
-  SeqAIJ        *s    = (SeqAIJ *)A->data;
-  const PetscInt rows = A->rmap->n;
+  const PetscReal empty = (PetscReal)0.6; /* as MatAssemblyEnd_SeqAIJ(): if so many rows are, PETSc lists the others */
+  const PetscInt  rows  = A->rmap->n;
+  SeqAIJ         *s     = (SeqAIJ *)A->data;
 
   PetscFunctionBegin;
-  *diagonal = NULL;
-  *done     = rows - s->nonzerorowcnt < (PetscReal)0.6 * rows ? PETSC_TRUE : PETSC_FALSE;
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   A->info.nz_unneeded = 0;
+  PetscCall(MatCheckCompressedRow(A, s->nonzerorowcnt, &s->compressedrow, s->i, rows, empty));
 #if PETSC_VERSION_LT(3, 25, 0)
+  if (!diagonal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(rows, &s->diag));
   s->free_diag = PETSC_TRUE;
   *diagonal    = s->diag;
+#else
+  if (diagonal) *diagonal = NULL;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -45,19 +45,18 @@ PETSC_INTERN PetscErrorCode PetscPackGamgAggForgetCoarsen(PC);
 /* 3.18 to 3.26: the field of a MATSEQAIJ that holds the address of its values */
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJValues(Mat, PetscScalar ***field, PetscBool *known);
 
-/* 3.18 to 3.26: preallocates a MATSEQAIJ, frees the arrays that it had, and gives it col [nnz] and values [nnz], which the
-   caller fills before the assembly; NULL: PETSc allocates the values. PETSc frees neither of them, nor *row_ptr [rows+1],
-   its row pointers: PetscPackSeqAIJRowPtrFree(). The caller fills these, too, and calls PetscPackSeqAIJRows(). *known is
-   false, and the matrix as it was, in a version with other private structs. */
-PETSC_INTERN PetscErrorCode PetscPackSeqAIJGive(Mat, PetscInt nnz, PetscInt col[], PetscScalar values[],
+/* 3.18 to 3.26: preallocates a MATSEQAIJ, frees the arrays that it had, and gives it *col [nnz] and values [nnz], which the
+   caller fills before the assembly; NULL: PETSc allocates them. PETSc does not free those that it is given, nor, with
+   them, *row_ptr [rows+1], its row pointers: PetscPackSeqAIJRowPtrFree(). The caller fills these, too, and calls
+   PetscPackSeqAIJRows(). *known is false, and the matrix as it was, in a version with other private structs. */
+PETSC_INTERN PetscErrorCode PetscPackSeqAIJGive(Mat, PetscInt nnz, PetscInt **col, PetscScalar values[],
                                                 PetscInt **row_ptr, PetscBool *known);
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJRows(Mat);
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJRowPtrFree(PetscInt *row_ptr);
 /* Does what the assembly of a matrix with given arrays would do for its row pointers. *diagonal: memory for the
    positions of the diagonal entries [rows], as MatMarkDiagonal_SeqAIJ() leaves them, to be filled by the caller; NULL from
-   3.25 on, where PETSc marks them when it needs them. *done is false, and the matrix as it was, if PETSc must assemble it:
-   so many rows are empty that it lists the others. */
-PETSC_INTERN PetscErrorCode PetscPackSeqAIJAssemble(Mat, PetscInt **diagonal, PetscBool *done);
+   3.25 on, where PETSc marks them when it needs them. diagonal may be NULL: nobody asks for them. */
+PETSC_INTERN PetscErrorCode PetscPackSeqAIJAssemble(Mat, PetscInt **diagonal);
 /* 3.18 to 3.26: the number of rows of a MATSEQAIJ that are not empty, as its assembly has counted them; all if unknown */
 PETSC_INTERN PetscErrorCode PetscPackSeqAIJNonzeroRows(Mat, PetscInt *);
 /* private_mpiaij.c, 3.18 to 3.26: before the first assembly of a MATMPIAIJ whose off-diagonal block has local columns

@@ -4,7 +4,8 @@
 
     mat_transpose [-type aijrbp] -gpu -mat_aijfmt_device gpu [-A_view ::ascii_info]
 
-  -gpu: the GPU must make all transposes. -refuses: it must refuse some.
+  -gpu: the GPU must make all transposes, in memory that it shares with the host, as if they were large. -refuses: it must
+  refuse some.
 */
 static char help[] = "Compares transposes with those of type aij.\n\n";
 
@@ -93,6 +94,21 @@ static PetscErrorCode Precursors(const Shape *s, Mat A, Mat T, Mat plain, MatTyp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The columns of T, or of its diagonal block, are in shared memory */
+static PetscErrorCode Shared(const Shape *s, Mat T)
+{
+  const PetscInt *row_ptr, *col;
+  PetscInt        rows;
+  PetscBool       done;
+
+  PetscFunctionBeginUser;
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(T, &T, NULL, NULL));
+  PetscCall(MatGetRowIJ(T, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
+  Check(done && (row_ptr[rows] == 0 || spmv_shared_holds(col)) ? PETSC_TRUE : PETSC_FALSE, s, "not in shared memory");
+  PetscCall(MatRestoreRowIJ(T, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Transposes(const Shape *s, MatType type, PetscBool gpu, PetscBool refuses)
 {
   Mat           A[TWINS], T[TWINS];
@@ -103,6 +119,7 @@ static PetscErrorCode Transposes(const Shape *s, MatType type, PetscBool gpu, Pe
     PetscCall(Create(m == OURS ? type : MATAIJ, s, &A[m]));
     PetscCall(MatTranspose(A[m], MAT_INITIAL_MATRIX, &T[m]));
   }
+  if (gpu) PetscCall(Shared(s, T[OURS]));
   PetscCall(Compare(s, T[OURS], T[PLAIN], "a new transpose"));
   for (int again = 0; again < 2; again++) {
     for (int m = 0; m < TWINS; m++) {
@@ -135,6 +152,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof type, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-gpu", &gpu, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuses", &refuses, NULL));
+  if (gpu) spmv_shared_least(0);
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) PetscCall(Transposes(&shapes[k], type, gpu, refuses));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d checks failed\n", (int)failed));

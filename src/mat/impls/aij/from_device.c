@@ -53,19 +53,40 @@ static PetscErrorCode PatternToHost(Mat A, Mat_AIJFmt *s, const SpmvPattern *fro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives a sequential matrix a pattern on the device. fresh: it has no inodes of another pattern. The caller assembles it,
-   and calls PatternDone(). */
+/* Gives a sequential matrix a pattern on the device. fresh: it has no inodes of another pattern; *shared: whether its
+   arrays are in shared memory. The caller assembles it, and calls PatternDone(). */
 static PetscErrorCode PatternGive(Mat A, const SpmvPattern *from, PetscBool with_values, PetscBool fresh,
-                                  SpmvExec *exec)
+                                  SpmvExec *exec, PetscBool *shared)
 {
-  PetscBool   shared;
   Mat_AIJFmt *s;
 
   PetscFunctionBegin;
   PetscCall(AIJFmtStateGet(A, &s));
-  PetscCall(AIJFmtSharedMake(A, s, from, with_values, exec, &shared));
-  if (!shared) PetscCall(PatternToHost(A, s, from, exec));
+  PetscCall(AIJFmtSharedMake(A, s, from, with_values, exec, shared));
+  if (!*shared) PetscCall(PatternToHost(A, s, from, exec));
   else if (fresh) PetscCall(AIJFmtSharedAssemble(A, s, from, exec));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for the off-diagonal block of a large matrix, which stays on the host. In place of a preallocation, which goes
+   through the rows four times, and an assembly, which does so twice, the arrays are filled once. *given is false, and
+   nothing has changed, if PETSc's private structs are not known. */
+static PetscErrorCode OthersGive(Mat B, const SpmvPattern *from, SpmvExec *exec, PetscBool *given)
+{
+  const int64_t rows = (from->rows + 1) * (int64_t)sizeof(PetscInt), cols = from->nnz * (int64_t)sizeof(PetscInt);
+  PetscInt     *row_ptr, *col                                             = NULL;
+  SpmvStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPackSeqAIJGive(B, (PetscInt)from->nnz, &col, NULL, &row_ptr, given));
+  if (!*given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AIJFmtFetch(exec, from->row_ptr, from->space, rows, row_ptr, &status));
+  if (!status) PetscCall(AIJFmtFetch(exec, from->col, from->space, cols, col, &status));
+  AIJFmtCallSpmv(exec, status);
+  PetscCall(PetscPackSeqAIJRows(B));
+  PetscCall(PetscPackSeqAIJAssemble(B, NULL));
+  B->assembled        = PETSC_TRUE; /* so that the next assembly finds its work done */
+  B->ass_nonzerostate = B->nonzerostate;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,8 +105,10 @@ static PetscErrorCode PatternDone(Mat A)
    values are set later. with_values: over the CUDA parent, too, there is memory for them that the host shares */
 PetscErrorCode AIJFmtPatternFromDevice(Mat A, const SpmvPattern *from, PetscBool with_values, SpmvExec *exec)
 {
+  PetscBool shared;
+
   PetscFunctionBegin;
-  PetscCall(PatternGive(A, from, with_values, A->preallocated ? PETSC_FALSE : PETSC_TRUE, exec));
+  PetscCall(PatternGive(A, from, with_values, A->preallocated ? PETSC_FALSE : PETSC_TRUE, exec, &shared));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(PatternDone(A));
@@ -147,7 +170,7 @@ PetscErrorCode AIJFmtBlocksFromDevice(Mat A, const SpmvPattern from[2], PetscBoo
 {
   const PetscBool fresh      = A->preallocated ? PETSC_FALSE : PETSC_TRUE;
   const PetscInt  assemblies = A->num_ass;
-  PetscInt       *lengths;
+  PetscBool       given;
   PetscErrorCode  error;
   Columns         others = {.renumbered = from[1]};
   Mat             blocks[2];
@@ -156,14 +179,14 @@ PetscErrorCode AIJFmtBlocksFromDevice(Mat A, const SpmvPattern from[2], PetscBoo
   PetscFunctionBegin;
   PetscCall(AIJFmtStateRequire(A, "a matrix made on the GPU", &s));
   if (fresh) PetscCall(ColumnsRenumber(&from[1], exec, &others));
-  PetscCall(AIJFmtLengthsFetch(exec, &from[1], &lengths));
-  PetscCall(MatMPIAIJSetPreallocation(A, 0, NULL, 0, lengths));
-  PetscCall(PetscFree(lengths));
+  /* without arrays; 0 frees those that a block had */
+  PetscCall(MatMPIAIJSetPreallocation(A, fresh ? MAT_SKIP_ALLOCATION : 0, NULL, MAT_SKIP_ALLOCATION, NULL));
   PetscCall(AIJFmtBlocksGet(A, blocks));
   if (!AIJFmtKeepsName(s)) PetscCall(AIJFmtInstall(blocks[0], s->row, PETSC_FALSE, s));
-  PetscCall(PatternGive(blocks[0], &from[0], with_values, fresh, exec));
-  PetscCall(AIJFmtColumnsFetch(exec, &others.renumbered, blocks[1]));
+  PetscCall(PatternGive(blocks[0], &from[0], with_values, fresh, exec, &given));
   if (others.used) PetscCall(PetscPackMPIAIJGiveColumns(A, others.count, others.used)); /* A frees them */
+  if (given) PetscCall(OthersGive(blocks[1], &others.renumbered, exec, &given));
+  if (!given) PetscCall(PatternToHost(blocks[1], NULL, &others.renumbered, exec));
   spmv_scratch_free(exec, SPMV_DEVICE, others.block);
   A->num_ass = 0;
   error      = AIJFmtAssembleBlocks(A);

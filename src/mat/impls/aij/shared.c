@@ -116,14 +116,13 @@ static PetscErrorCode DiagonalFetch(const void *positions, PetscInt rows, PetscI
 }
 
 /* Does the work of the parent's assembly for A, which has got `from` in shared memory just now; but not if device memory
-   is short or PETSc must list the rows that are not empty */
+   is short */
 PetscErrorCode AIJFmtSharedAssemble(Mat A, const Mat_AIJFmt *s, const SpmvPattern *from, SpmvExec *exec)
 {
   SpmvPattern here      = {.col = s->shared_columns};
   void       *positions = NULL;
   PetscInt   *diagonal  = NULL;
   SpmvStatus  status    = SPMV_SUCCESS;
-  PetscBool   done      = PETSC_FALSE;
   Shared     *shared    = NULL;
 
   PetscFunctionBegin;
@@ -131,13 +130,13 @@ PetscErrorCode AIJFmtSharedAssemble(Mat A, const Mat_AIJFmt *s, const SpmvPatter
     status = spmv_scratch_alloc(exec, SPMV_DEVICE, from->rows * (int64_t)sizeof(PetscInt), "diagonal", &positions);
     if (!status) status = spmv_csr_mark_diagonal(from, positions, exec);
   }
-  if (!status) PetscCall(PetscPackSeqAIJAssemble(A, &diagonal, &done));
-  if (done) PetscCall(DiagonalFetch(positions, A->rmap->n, diagonal, exec));
+  if (!status) PetscCall(PetscPackSeqAIJAssemble(A, &diagonal));
+  PetscCall(DiagonalFetch(positions, A->rmap->n, diagonal, exec));
   spmv_scratch_free(exec, SPMV_DEVICE, positions);
   if (status != SPMV_ERR_MEMORY) AIJFmtCallSpmv(exec, status);
   PetscCall(SharedFind(A, &here, &shared));
   shared->state        = A->nonzerostate;
-  shared->lacks_inodes = done;
+  shared->lacks_inodes = status ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,11 +243,12 @@ static PetscErrorCode MatSetValues_Shared(Mat A, PetscInt m, const PetscInt rows
 static PetscErrorCode SharedGive(Mat A, const SpmvPattern *from, PetscScalar *values, SpmvExec *exec, Shared *shared,
                                  PetscBool *made)
 {
-  const int64_t bytes = (from->rows + 1) * (int64_t)sizeof(PetscInt);
+  const int64_t bytes   = (from->rows + 1) * (int64_t)sizeof(PetscInt);
+  PetscInt     *columns = (PetscInt *)shared->block;
   SpmvStatus    status;
 
   PetscFunctionBegin;
-  PetscCall(PetscPackSeqAIJGive(A, (PetscInt)from->nnz, (PetscInt *)shared->block, values, &shared->row_ptr, made));
+  PetscCall(PetscPackSeqAIJGive(A, (PetscInt)from->nnz, &columns, values, &shared->row_ptr, made));
   if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AIJFmtFetch(exec, from->row_ptr, SPMV_DEVICE, bytes, shared->row_ptr, &status));
   AIJFmtCallSpmv(exec, status);
