@@ -106,8 +106,9 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 }
 
 /* Words read and written, and flops, of an iteration without the product A p. Three kernels run: (p, w) reads p, w; the
-   update of x and r reads p, w, x, r, M and writes x, r; the new direction reads r, p, M and writes p. If M is a
-   function, the update does not read M, a fourth kernel reads r, z for (r, z), and the direction reads z, p. With a
+   update of r reads w, r, M and writes r; that of x and the direction reads r, p, x, M and writes p, x. If M is a
+   function, the update of r has x, too, so it reads p, w, x, r and writes x, r, a fourth kernel reads r, z for (r, z),
+   and the direction reads z, p. With a
    single reduction one kernel reads z, A z, p, w, x, r, M and writes p, w, x, r, and z unless M is a function; another
    reads r, z, A z. */
 static void describe(SpmvCg *cg)
@@ -117,7 +118,7 @@ static void describe(SpmvCg *cg)
   const int    single = cg->options.single_reduction;
 
   cg->info.bytes         = cg->object.bytes;
-  cg->info.words         = rows * (block == SPMV_POINT_STORED ? 13 : single ? 14 + block : 11 + 2 * block);
+  cg->info.words         = rows * (block == SPMV_POINT_STORED ? 13 : single ? 14 + block : 10 + 2 * block);
   cg->info.traffic_bytes = cg->info.words * (double)spmv_scalar_bytes(cg->options.scalar_type);
   cg->info.flops         = rows * ((single ? 14 : 12) + (block > 0 ? 2 * block - 1 : 0));
 }

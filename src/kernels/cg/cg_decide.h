@@ -14,9 +14,10 @@ typedef struct {
   /* Whether the current iteration goes on; if not, its remaining kernels return at once. Set when an iteration
      begins. */
   int32_t     active;
-  unsigned    arrived;           /* thread blocks that have written their partial sums */
-  int64_t     stop_at;           /* spmv_cg_run() returns after this number of completed iterations */
-  int64_t     chunks;            /* chunks of this call that have written their record */
+  int32_t     moves;   /* whether it has a step: x += alpha p, taken even if the test of its residual ends the solve */
+  unsigned    arrived; /* thread blocks that have written their partial sums */
+  int64_t     stop_at; /* spmv_cg_run() returns after this number of completed iterations */
+  int64_t     chunks;  /* chunks of this call that have written their record */
   double      beta, beta_before; /* (r, z) */
   double      curvature;         /* (p, w) */
   double      alpha, scale;      /* x += alpha p, p = z + scale p */
@@ -96,7 +97,7 @@ SPMV_BOTH void spmv_cg_take_curvature(SpmvCgState *s, double curvature)
   else if (curvature == 0 || (s->record.completed > 0 && spmv_cg_sign(curvature) * spmv_cg_sign(before) < 0))
     s->record.reason = SPMV_INDEFINITE_MATRIX;
   else s->alpha = s->beta / curvature;
-  s->active = s->record.reason == SPMV_ITERATING;
+  s->active = s->moves = s->record.reason == SPMV_ITERATING;
   if (s->lanczos && s->active) s->lanczos[s->record.completed] = (SpmvCgCoefficients){s->alpha, s->beta};
 }
 

@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   spmv_wait_for_previous(p, w, partial, s);
   if (spmv_cg_stopped(s)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-      s->active  = 0;
+      s->active = s->moves = 0;
       s->sums[0] = s->sums[1] = 0;
     }
     return;
@@ -111,33 +111,29 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   if (add_grid(v, partial, s) && decide) spmv_cg_take_curvature(s, v[0]);
 }
 
-/* x += alpha p, r -= alpha w; (r, z) and the norm's sum of squares, with z in registers only */
+/* r -= alpha w; (r, z) and the norm's sum of squares, with z in registers only. spmv_cg_direction() has x: behind the sums
+   over the processes, and it reads p anyway. */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
-    spmv_cg_residual(int64_t rows, const S *p, const S *w, double *partial, SpmvCgState *s, bool decide)
+    spmv_cg_residual(int64_t rows, const S *w, double *partial, SpmvCgState *s, bool decide)
 {
   constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
   double        v[2] = {0, 0};
 
   spmv_let_next_begin();
-  spmv_wait_for_previous(p, w, partial, s);
+  spmv_wait_for_previous(w, partial, s);
   if (!s->active) return;
-  S         *x = (S *)s->x, *r = (S *)s->r;
+  S         *r     = (S *)s->r;
   const S   *m     = (const S *)s->m;
   const S    alpha = (S)s->alpha;
   const bool of_z  = s->norm == SPMV_CG_PRECONDITIONED;
   for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
-    S             r_row = 0;
-    if (there) { /* all loads before the first store */
-      const S x_row = x[row] + alpha * p[row];
-      r_row         = r[row] - alpha * w[row];
-      r[row]        = r_row;
-      x[row]        = x_row;
-    }
-    const S      z    = spmv_point_apply<BLOCK>(m, row, there, r_row);
+    const S       r_row = there ? r[row] - alpha * w[row] : S(0);
+    const S       z     = spmv_point_apply<BLOCK>(m, row, there, r_row); /* all loads before the store */
+    if (there) r[row] = r_row;
     const double size = of_z ? (double)z : (double)r_row; /* 0 where there is no row */
     v[0] += (double)r_row * (double)z;
     v[1] += size * size;
@@ -175,10 +171,11 @@ __device__ void put_record(SpmvRecord *records, SpmvCgState *s)
 
 __global__ void spmv_cg_tell(SpmvCgState *s, SpmvRecord *records) { put_record(records, s); }
 
-/* p = M r + scale p; records is NULL unless this is the last kernel of a chunk */
+/* p = M r + scale p if the solve goes on, and before that x += alpha p if `steps` and this iteration has a step; records
+   is NULL unless this is the last kernel of a chunk */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
-    spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, SpmvRecord *records)
+    spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, bool steps, SpmvRecord *records)
 {
   constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
@@ -186,14 +183,23 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   spmv_let_next_begin();
   spmv_wait_for_previous(p, s, records);
   put_record(records, s);
-  if (!s->active) return;
+  const bool moves = steps && s->moves, goes_on = s->active;
+  if (!moves && !goes_on) return;
+  S       *x = (S *)s->x;
   const S *r = (const S *)s->r, *m = (const S *)s->m;
-  const S  scale = (S)s->scale;
+  const S  alpha = (S)s->alpha, scale = (S)s->scale;
   for (int64_t base = spmv_point_first<BLOCK>(); base < rows; base += spmv_point_step<BLOCK>()) {
     const int64_t row   = base + lane;
     const bool    there = lane < ROWS && row < rows;
-    const S       z     = spmv_point_apply<BLOCK>(m, row, there, there ? r[row] : S(0));
-    if (there) p[row] = z + scale * p[row];
+    S             r_row = 0, p_row = 0, x_row = 0;
+    if (there) { /* all loads before the first store */
+      r_row = r[row];
+      p_row = p[row];
+      if (moves) x_row = x[row];
+    }
+    const S z = spmv_point_apply<BLOCK>(m, row, there, r_row);
+    if (there && goes_on) p[row] = z + scale * p_row;
+    if (there && moves) x[row] = x_row + alpha * p_row;
   }
 }
 
@@ -211,18 +217,17 @@ SpmvStatus enqueue_residual(SpmvCg *cg, bool decide, SpmvExec *exec)
   const auto cg_residual = spmv_cg_residual<S, BLOCK>;
 
   SPMV_LAUNCH_OVERLAPPED(exec, cg_residual, spmv_sum_grid_of(cg->options.rows, spmv_point_rows<BLOCK>()),
-                         SPMV_SUM_THREADS, 0, cg->options.rows, (const S *)cg->p, (const S *)cg->w, cg->partial,
-                         cg->state, decide);
+                         SPMV_SUM_THREADS, 0, cg->options.rows, (const S *)cg->w, cg->partial, cg->state, decide);
   return SPMV_SUCCESS;
 }
 
 template <typename S, int BLOCK>
-SpmvStatus enqueue_direction(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
+SpmvStatus enqueue_direction(SpmvCg *cg, bool steps, SpmvRecord *records, SpmvExec *exec)
 {
   const auto cg_direction = spmv_cg_direction<S, BLOCK>;
 
   SPMV_LAUNCH_OVERLAPPED(exec, cg_direction, spmv_sum_grid_of(cg->options.rows, spmv_point_rows<BLOCK>()),
-                         SPMV_SUM_THREADS, 0, cg->options.rows, (S *)cg->p, cg->state, records);
+                         SPMV_SUM_THREADS, 0, cg->options.rows, (S *)cg->p, cg->state, steps, records);
   return SPMV_SUCCESS;
 }
 
@@ -273,10 +278,10 @@ SpmvStatus multiply(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus enqueue_new_direction(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
+SpmvStatus enqueue_new_direction(SpmvCg *cg, bool steps, SpmvRecord *records, SpmvExec *exec)
 {
   return spmv_cg_with_kernel(cg, [&](auto s, auto block) {
-    return enqueue_direction<decltype(s), decltype(block)::value>(cg, records, exec);
+    return enqueue_direction<decltype(s), decltype(block)::value>(cg, steps, records, exec);
   });
 }
 } // namespace
@@ -297,7 +302,7 @@ SpmvStatus spmv_cg_enqueue_correction(SpmvCg *cg, int restart, SpmvExec *exec)
 {
   SPMV_LAUNCH(exec, spmv_cg_set_correction, 1, 1, 0, cg->state, restart);
   SPMV_TRY(apply_and_sum(cg, cg->r, CORRECTED, exec));
-  return enqueue_new_direction(cg, nullptr, exec);
+  return enqueue_new_direction(cg, false, nullptr, exec);
 }
 
 SpmvStatus spmv_cg_enqueue_run(SpmvCg *cg, const SpmvTest *test, int64_t stop_at, SpmvRecord *records, SpmvExec *exec)
@@ -321,7 +326,7 @@ SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvRecord *records, SpmvExec *
     SPMV_TRY(spmv_cg_add(cg, cg->state->sums, 2, exec));
     SPMV_LAUNCH(exec, spmv_cg_decide_sums, 1, 1, 0, cg->state, RESIDUAL);
   }
-  return enqueue_new_direction(cg, records, exec);
+  return enqueue_new_direction(cg, true, records, exec);
 }
 
 SpmvStatus spmv_cg_enqueue_advance(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
@@ -347,5 +352,5 @@ SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *cg, SpmvRecord *records, SpmvExec *ex
 
   if (cg->options.single_reduction) return spmv_cg_enqueue_single_sums(cg, false, records, exec);
   SPMV_TRY(apply_and_sum(cg, cg->r, early ? BETA : RESIDUAL, exec));
-  return enqueue_new_direction(cg, early ? nullptr : records, exec);
+  return enqueue_new_direction(cg, false, early ? nullptr : records, exec);
 }
