@@ -122,6 +122,7 @@ static PetscErrorCode SolvePrepare_KSPDevice(KSP ksp, KSPDevice *s, PetscBool ve
   PetscCall(AIJFmtCudaStream(&s->exec));
   PetscCall(s->of->engine(ksp, s));
   if (vectors && !s->reason[0]) PetscCall(KSPDevVectorPlace(s, &s->x, ksp->vec_sol));
+  if (vectors) PetscCall(KSPDevAgree(ksp, s)); /* KSPDevWork() is collective */
   if (vectors && !s->reason[0]) PetscCall(s->of->vectors(ksp, s));
   PetscCall(KSPDevAgree(ksp, s));
   PetscCall(PetscLogEventEnd(KSPDev_SetUp, ksp, 0, 0, 0));

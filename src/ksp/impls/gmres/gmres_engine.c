@@ -90,13 +90,12 @@ PetscErrorCode GMRESDevVectors(KSP ksp, KSPDevice *device)
 {
   KSP_GMRESDevice *s = (KSP_GMRESDevice *)device;
   KSPDevWatch      watch;
-  Vec              seen;
+  Vec              seen = NULL;
 
   PetscFunctionBegin;
   PetscCall(KSPDevWatchBegin(ksp, device, &watch));
+  if (watch.sees_x) PetscCall(KSPDevWork(ksp, device, 1, &seen)); /* before this process may have a reason */
   PetscCall(KSPDevVectorPlace(device, &s->b, ksp->vec_rhs));
-  if (s->reason[0] || !watch.sees_x) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPDevWork(ksp, device, 1, &seen));
-  PetscCall(KSPDevVectorPlace(device, &s->seen, seen));
+  if (!s->reason[0] && watch.sees_x) PetscCall(KSPDevVectorPlace(device, &s->seen, seen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
