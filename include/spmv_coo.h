@@ -70,7 +70,7 @@ SPMV_API void spmv_coo_destroy(SpmvCoo **);
 typedef struct SpmvCooOthers SpmvCooOthers;
 
 SPMV_API SpmvStatus spmv_coo_others(const SpmvCooList *, SpmvExec *, SpmvCooOthers **others);
-/* Their rows and columns, always on the host, with the index type of the list. The arrays belong to `others`. */
+/* Their rows and columns, in the space of `others`, with the index type of the list. The arrays belong to `others`. */
 SPMV_API void spmv_coo_others_part(const SpmvCooOthers *, SpmvCooPart *);
 /* out[k] = the value of off-process entry k, taken from v [count] of the first part; both in the space of `others`. On
    the device the call only enqueues. */

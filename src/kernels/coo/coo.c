@@ -36,14 +36,12 @@ SpmvStatus spmv_coo_hold_pattern(SpmvCoo *coo, int64_t nnz, SpmvExec *exec)
 
 SpmvStatus spmv_coo_hold_others(SpmvCooOthers *others, int64_t count, SpmvExec *exec)
 {
-  const int64_t index = count * spmv_index_bytes(others->index_type) + 1, bytes[] = {index, index};
-  const int64_t position = count * spmv_coo_position_bytes(others->wide) + 1;
-  void **const  array[]  = {&others->i, &others->j, &others->place};
+  const int64_t index   = count * spmv_index_bytes(others->index_type) + 1;
+  const int64_t bytes[] = {index, index, count * spmv_coo_position_bytes(others->wide) + 1};
+  void **const  array[] = {&others->i, &others->j, &others->place};
 
   others->count = count;
-  SPMV_TRY(spmv_object_hold(&others->object, SPMV_HOST, 2, bytes, "entries for other processes", array, exec));
-  return spmv_object_hold(&others->object, exec->space, 1, &position, "places of entries for other processes",
-                          array + 2, exec);
+  return spmv_object_hold(&others->object, exec->space, 3, bytes, "entries for other processes", array, exec);
 }
 
 /* ---- arguments ---- */

@@ -24,8 +24,8 @@ struct SpmvCooOthers {
   SpmvIndex  index_type;
   int        wide;
   int64_t    count;
-  void      *i, *j; /* [count], on the host, one block */
-  void      *place; /* [count] positions, where the object is */
+  void      *i, *j; /* [count], where the object is */
+  void      *place; /* [count] positions */
 };
 
 /* The device's functions. The list is on the device. */

@@ -1,7 +1,6 @@
 /* Copies maps of lists of coordinates to another space. Any stream may read a map, since the functions that make maps
    synchronize. */
 #include "coo.h"
-#include <string.h>
 
 /* An array to copy to the space of the exec */
 typedef struct {
@@ -45,10 +44,10 @@ static SpmvStatus fill_others(const SpmvCooOthers *from, SpmvCooOthers *others, 
   const int64_t index = from->count * spmv_index_bytes(from->index_type);
 
   SPMV_TRY(spmv_coo_hold_others(others, from->count, exec));
-  memcpy(others->i, from->i, (size_t)index);
-  memcpy(others->j, from->j, (size_t)index);
-  const Array places = {others->place, from->place, from->count * spmv_coo_position_bytes(from->wide)};
-  return copy_arrays(1, &places, from->object.space, exec);
+  const Array arrays[] = {{others->i, from->i, index},
+                          {others->j, from->j, index},
+                          {others->place, from->place, from->count * spmv_coo_position_bytes(from->wide)}};
+  return copy_arrays(3, arrays, from->object.space, exec);
 }
 
 SpmvStatus spmv_coo_others_copy(const SpmvCooOthers *from, SpmvExec *exec, SpmvCooOthers **out)

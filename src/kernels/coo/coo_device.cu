@@ -233,11 +233,10 @@ template <typename I, typename Key, typename P>
 SpmvStatus others_typed(const SpmvCooList *l, SpmvCooOthers *others, SpmvExec *exec)
 {
   const Entries<I> e(*l);
-  SpmvScopedArena  room(exec), keys(exec), read(exec);
+  SpmvScopedArena  room(exec), keys(exec);
   SpmvNumbers<1>  *sums;
   Key             *key;
   P               *positions;
-  I               *pairs;
   int64_t          n;
 
   room.arena.chunk_bytes = SPMV_COO_ROOM + spmv_blocks(e.n, SPMV_COO_TILE) * (int64_t)sizeof *sums;
@@ -251,12 +250,9 @@ SpmvStatus others_typed(const SpmvCooList *l, SpmvCooOthers *others, SpmvExec *e
   SPMV_LAUNCH(exec, (spmv_coo_list<I, Key, P, true>), spmv_blocks(e.n, SPMV_COO_TILE), THREADS, 0, e, *l,
               SPMV_COO_OF_OTHERS, (int64_t)0, sums, s.key.Current(), s.position.Current());
   SPMV_TRY(s.sort(l->all_rows, exec));
-  SPMV_TRY(read.array(2 * n, "entries for other processes", &pairs));
-  SPMV_LAUNCH(exec, (spmv_coo_read<I, P>), spmv_blocks(n, THREADS), THREADS, 0, e, s.position.Current(), n, pairs,
-              pairs + n);
+  SPMV_LAUNCH(exec, (spmv_coo_read<I, P>), spmv_blocks(n, THREADS), THREADS, 0, e, s.position.Current(), n,
+              (I *)others->i, (I *)others->j);
   SPMV_TRY(spmv_copy(others->place, SPMV_DEVICE, s.position.Current(), SPMV_DEVICE, n * (int64_t)sizeof(P), exec));
-  SPMV_TRY(spmv_copy(others->i, SPMV_HOST, pairs, SPMV_DEVICE, n * (int64_t)sizeof(I), exec));
-  SPMV_TRY(spmv_copy(others->j, SPMV_HOST, pairs + n, SPMV_DEVICE, n * (int64_t)sizeof(I), exec));
   return spmv_stream_wait(exec);
 }
 

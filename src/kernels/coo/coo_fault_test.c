@@ -262,7 +262,7 @@ static void fail_each_allocation(const char *name, SpmvSpace list, SpmvSpace fau
     if (status) UNIT_EQUAL(SPMV_SUCCESS, live(&l));
     close_life(&l);
   } while (calls >= fail_at && fail_at < 60);
-  UNIT_CHECK(fail_at > 3 && fail_at < 60);
+  UNIT_CHECK(fail_at > 2 && fail_at < 60); /* on the host: two objects */
 }
 
 UNIT_TEST(lists_without_memory_leave_nothing)

@@ -166,7 +166,7 @@ static void check_others(const CooCase *c, const SpmvCooList *l)
   SpmvCooOthers *others, *copy;
   SpmvCooPart    part;
   SpmvExec       exec, host;
-  int64_t        wrong = 0;
+  int64_t        wrong = 0, *at[2];
 
   spmv_exec_init(&exec, SPMV_DEVICE);
   spmv_exec_init(&host, SPMV_HOST);
@@ -174,9 +174,9 @@ static void check_others(const CooCase *c, const SpmvCooList *l)
   else {
     spmv_coo_others_part(others, &part);
     wrong += part.count != n;
-    for (int64_t k = 0; k < n && !wrong; k++)
-      wrong += index_at(l->index_type, part.i, k) != sent[k].i ||
-               index_at(l->index_type, part.j, k) != c->j[sent[k].position];
+    for (int a = 0; a < 2; a++) at[a] = test_fetch_indices(exec.space, l->index_type, part.count, a ? part.j : part.i);
+    for (int64_t k = 0; k < n && !wrong; k++) wrong += at[0][k] != sent[k].i || at[1][k] != c->j[sent[k].position];
+    for (int a = 0; a < 2; a++) free(at[a]);
     wrong += spmv_coo_others_copy(others, &host, &copy) != SPMV_SUCCESS;
     for (int scalar = SPMV_F64; scalar <= SPMV_F32 && !wrong; scalar++)
       wrong += wrong_values(c, others, sent, n, (SpmvScalar)scalar, &exec) +

@@ -17,7 +17,7 @@ struct AIJFmtCooStruct {
   PetscPackNeighbours neighbours; /* NULL: the matrix is sequential */
   SpmvCooOthers      *others;     /* off-process entries; NULL: they are ignored */
   int64_t             bytes[2];   /* size of the values of off-process entries, to send and to receive */
-  void               *here[2];    /* buffers for them on the host, page-locked, and ... */
+  void               *here[2];    /* buffers for them, or their rows and columns, on the host, page-locked, and ... */
   void               *there[2];   /* ... in the space of the map */
   void               *values;     /* device memory that holds there */
 };

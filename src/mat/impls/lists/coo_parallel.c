@@ -27,6 +27,26 @@ PetscErrorCode MatSetOption_MPIAIJFmt(Mat A, MatOption option, PetscBool flag)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Page-locked memory for messages with so many values, or rows and columns, of off-process entries */
+static SpmvStatus MessageAlloc(AIJFmtCoo *coo, int64_t items, void **here)
+{
+  const size_t each = PetscMax(sizeof(PetscScalar), 2 * sizeof(PetscInt));
+
+  return items > 0 ? spmv_pinned_alloc(&coo->exec, items * (int64_t)each, here) : SPMV_SUCCESS;
+}
+
+/* Copies the rows, then the columns, of the off-process entries to the host */
+static SpmvStatus OthersFetch(AIJFmtCoo *coo, const SpmvCooPart *other)
+{
+  const int64_t bytes  = other->count * (int64_t)sizeof(PetscInt);
+  SpmvStatus    status = MessageAlloc(coo, other->count, &coo->here[0]);
+  char         *to     = (char *)coo->here[0];
+
+  if (!status && bytes > 0) status = spmv_copy(to, SPMV_HOST, other->i, SPMV_DEVICE, bytes, &coo->exec);
+  if (!status && bytes > 0) status = spmv_copy(to + bytes, SPMV_HOST, other->j, SPMV_DEVICE, bytes, &coo->exec);
+  return status ? status : spmv_stream_wait(&coo->exec);
+}
+
 /* Finds the off-process entries and the processes with which they are exchanged. Collective. */
 static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *list, AIJFmtCoo *coo,
                                  char reason[SPMV_MESSAGE_MAX])
@@ -49,24 +69,35 @@ static PetscErrorCode FindOthers(Mat A, const Mat_AIJFmt *s, const SpmvCooList *
                            "it has entries with rows of other processes, and got its type by a conversion: "
                            "PETSc does not tell whether MAT_IGNORE_OFF_PROC_ENTRIES is set",
                            SPMV_MESSAGE_MAX));
+  else if (!reason[0]) PetscCall(AIJFmtCooRefuse(&coo->exec, OthersFetch(coo, &other), reason));
   PetscCall(PetscPackAgree(comm, reason));
   if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackNeighboursToOwners(A->rmap, (PetscInt)other.count, other.i, &coo->neighbours));
+  PetscCall(
+      PetscPackNeighboursToOwners(A->rmap, (PetscInt)other.count, (const PetscInt *)coo->here[0], &coo->neighbours));
   coo->bytes[0] = PetscPackItems(&coo->neighbours->out) * (int64_t)sizeof(PetscScalar);
   coo->bytes[1] = PetscPackItems(&coo->neighbours->in) * (int64_t)sizeof(PetscScalar);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Allocates the buffers for the values of off-process entries */
-static SpmvStatus AllocateValues(AIJFmtCoo *coo)
+/* Allocates the other buffers for off-process entries */
+static SpmvStatus MessagesAlloc(AIJFmtCoo *coo)
 {
-  void **const array[] = {&coo->there[0], &coo->there[1]};
-  SpmvStatus   status =
+  void **const     array[] = {&coo->there[0], &coo->there[1]};
+  const SpmvStatus status =
       spmv_alloc_arrays(&coo->exec, SPMV_DEVICE, 2, coo->bytes, "values for other processes", array, &coo->values);
 
-  for (int way = 0; way < 2 && !status; way++)
-    if (coo->bytes[way] > 0) status = spmv_pinned_alloc(&coo->exec, coo->bytes[way], &coo->here[way]);
-  return status;
+  return status ? status : MessageAlloc(coo, PetscPackItems(&coo->neighbours->in), &coo->here[1]);
+}
+
+/* All processes go on, or all have a reason not to. Collective. */
+static PetscErrorCode SortAgree(Mat A, AIJFmtCoo *coo, SpmvStatus status, char reason[SPMV_MESSAGE_MAX])
+{
+  PetscFunctionBegin;
+  /* ignored entries may be in any row, even outside the matrix: PETSc then gets the list */
+  if (coo->others) PetscCall(AIJFmtCooRefuse(&coo->exec, status, reason));
+  else PetscCall(AIJFmtRefuse(&coo->exec, status, reason));
+  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Brings a part of a list from the host to the device. The caller frees *block, which is NULL for an empty part. */
@@ -88,31 +119,28 @@ static SpmvStatus CooPartUpload_AIJFmt(AIJFmtCoo *coo, SpmvCooPart *part, void *
 /* Makes the patterns of both blocks from a list on the device. Collective. */
 static PetscErrorCode SortBlocks(Mat A, const SpmvCooList *list, AIJFmtCoo *coo, char reason[SPMV_MESSAGE_MAX])
 {
-  const int64_t received = PetscPackItems(&coo->neighbours->in);
-  SpmvCooPart   other    = {.count = 0};
-  SpmvCooList   there    = *list;
-  PetscInt     *i2, *j2;
+  const int64_t sent = PetscPackItems(&coo->neighbours->out), received = PetscPackItems(&coo->neighbours->in);
+  SpmvCooList   there = *list;
+  PetscInt     *i, *i2, *j2;
   void         *block = NULL;
   SpmvStatus    status;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2((size_t)received, &i2, (size_t)received, &j2));
-  if (coo->others) spmv_coo_others_part(coo->others, &other);
-  PetscCall(PetscPackExchange(coo->neighbours, MPIU_INT, other.i, i2));
-  PetscCall(PetscPackExchange(coo->neighbours, MPIU_INT, other.j, j2));
+  PetscCall(SortAgree(A, coo, MessagesAlloc(coo), reason));
+  if (reason[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  i  = (PetscInt *)coo->here[0];
+  i2 = (PetscInt *)coo->here[1];
+  j2 = i2 ? i2 + received : NULL;
+  PetscCall(PetscPackExchange(coo->neighbours, MPIU_INT, i, i2));
+  PetscCall(PetscPackExchange(coo->neighbours, MPIU_INT, i ? i + sent : NULL, j2));
   PetscCall(PetscLogGpuTimeBegin());
   there.part[1] = (SpmvCooPart){.count = received, .i = i2, .j = j2};
   status        = CooPartUpload_AIJFmt(coo, &there.part[1], &block);
   for (there.outside = 0; there.outside < 2 && !status; there.outside++)
     status = spmv_coo_create(&there, &coo->exec, &coo->block[there.outside]);
   spmv_scratch_free(&coo->exec, coo->exec.space, block);
-  if (!status) status = AllocateValues(coo);
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscFree2(i2, j2));
-  /* ignored entries may be in any row, even outside the matrix: PETSc then gets the list */
-  if (coo->others) PetscCall(AIJFmtCooRefuse(&coo->exec, status, reason));
-  else PetscCall(AIJFmtRefuse(&coo->exec, status, reason));
-  PetscCall(PetscPackAgree(PetscObjectComm((PetscObject)A), reason));
+  PetscCall(SortAgree(A, coo, status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
