@@ -69,6 +69,13 @@ SPMV_API SpmvStatus spmv_csr_set_diagonal(const SpmvPattern *, SpmvScalar, const
    NULL. All have one index type; of the sizes of `to` none is read. Only enqueues. */
 SPMV_API SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before, const SpmvCsr *to,
                                     SpmvExec *);
+/* Takes `rows` rows of a matrix, row [rows], in any order: first their row pointers to row_ptr [rows + 1], which may
+   allocate scratch memory; then col and values to those of `to`, despite their const, of which either may be NULL. Column c
+   becomes number[c], or first + c if number is NULL. All arrays lie on the device and have the index type of the matrix;
+   of the sizes of `to` only rows is read. Both only enqueue. */
+SPMV_API SpmvStatus spmv_csr_rows_begin(const SpmvPattern *, int64_t rows, const void *row, void *row_ptr, SpmvExec *);
+SPMV_API SpmvStatus spmv_csr_rows(const SpmvCsr *from, const void *row, const void *number, int64_t first,
+                                  const SpmvCsr *to, SpmvExec *);
 /* The columns that occur in a pattern with nonzeros, ascending: used [the least of cols and nnz], *count of them; and for
    each nonzero the number of its column there: numbers [nnz]. Both on the device, of the index type of the pattern. Waits
    for the count. */

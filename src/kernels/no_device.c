@@ -41,6 +41,17 @@ SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t be
   return no_device(exec);
 }
 
+SpmvStatus spmv_csr_rows_begin(const SpmvPattern *p, int64_t rows, const void *row, void *row_ptr, SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
+SpmvStatus spmv_csr_rows(const SpmvCsr *from, const void *row, const void *number, int64_t first, const SpmvCsr *to,
+                         SpmvExec *exec)
+{
+  return no_device(exec);
+}
+
 SpmvStatus spmv_csr_used_columns(const SpmvPattern *p, void *numbers, void *used, int64_t *count, SpmvExec *exec)
 {
   return no_device(exec);

@@ -1,7 +1,8 @@
 /*
   setup_waits.c - how often the host waits for the emulated device in set-ups of PCGAMG of type aggdevice, by a solver that
   is not the matrix's first, so that the matrix has its plan already. A coarsened level costs the difference between a
-  hierarchy and one with a level less. And which work vectors set-ups and solves make: none, until the host solves.
+  hierarchy and one with a level less. And which work vectors set-ups and solves make: none, until the host solves. On two
+  processes, waits in a product of matrices.
 
     setup_waits -mat_aijfmt_decline 0 -mat_aijfmt_device gpu
 */
@@ -202,6 +203,29 @@ static PetscErrorCode PlansServe(const Row *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows of other processes: a product of parallel matrices fetches their lengths, and then columns and values at once; with
+   new values the values alone. The other waits are those of sequential products and of the list of coordinates. */
+static PetscErrorCode RowsOfOthers(const Row *row)
+{
+  const PetscInt n = row->side * row->side;
+  Mat            A, C;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestCreate(PETSC_COMM_WORLD, MATAIJRBP, PETSC_DECIDE, PETSC_DECIDE, n, n, 1, 9, &A));
+  PetscCall(Fill(row, A, 2));
+  for (int again = 0; again < 3; again++) {
+    (void)spmv_emulator_waits();
+    if (again < 2) PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C)); /* the first one uploads A */
+    else PetscCall(MatMatMult(A, A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    if (again > 0)
+      PetscCall(AtMost(row, again == 1 ? "a product" : "its new values", spmv_emulator_waits(), again == 1 ? 22 : 4));
+    if (again == 1) PetscCall(Fill(row, A, 3));
+    else PetscCall(MatDestroy(&C));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- work vectors ---- */
 
 /* Whether the solver and its smoothers have work vectors */
@@ -358,6 +382,7 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(rows) && size == 1; r++) PetscCall(Waits(&rows[r]));
   if (size == 2) PetscCall(PlansServe(&rows[0]));
+  if (size == 2) PetscCall(RowsOfOthers(&rows[0]));
   PetscCall(Vectors(KSPCGDEVICE, KSPCG));
   PetscCall(Vectors(KSPGMRESDEVICE, KSPGMRES));
   return CGDevTestEnd();

@@ -227,6 +227,8 @@ UNIT_TEST(calls_for_values_on_the_device_refuse_the_host)
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_of_plan(plan, &s.csr, &s.exec));
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_diagonal(&s.csr, none, &s.exec));
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_beside(&s.csr, &s.csr, 0, &s.csr, &s.exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_rows_begin(&s.csr.pattern, 1, none, none, &s.exec));
+  UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_rows(&s.csr, none, NULL, 0, &s.csr, &s.exec));
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_mark_diagonal(&s.csr.pattern, none, &s.exec));
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_shift(&s.csr.pattern, SPMV_F64, &one, none, &s.exec));
   UNIT_EQUAL(SPMV_ERR_UNSUPPORTED, spmv_csr_set_diagonal(&s.csr.pattern, SPMV_F64, &one, 1, none, &s.exec));

@@ -1,5 +1,5 @@
-/* csr.cu - CSR matrices in device memory: finds, reads and shifts the diagonal, puts two matrices side by side, lists the
-   columns that occur, and converts a plan back to CSR. */
+/* csr.cu - CSR matrices in device memory: finds, reads and shifts the diagonal, puts two matrices side by side, takes rows,
+   lists the columns that occur, and converts a plan back to CSR. */
 #include "plan.h"
 #include "device/arena.cuh"
 #include "device/csr.cuh"
@@ -97,13 +97,14 @@ struct Side {
   const S *values;
 };
 
-/* Copies entries begin to end of a matrix to those from `to_begin` on, with columns from `first` on; without to.row_ptr
-   the values only */
+/* Copies entries begin to end of a matrix to those from `to_begin` on, without to.col the values only. Column c becomes
+   number[c], or first + c without `number`. */
 template <typename I, typename S>
-__device__ inline void copy_entries(const Side<I, S> &from, I begin, I end, const Side<I, S> &to, I to_begin, I first)
+__device__ inline void copy_entries(const Side<I, S> &from, I begin, I end, const Side<I, S> &to, I to_begin, I first,
+                                    const I *number = nullptr)
 {
   for (I k = threadIdx.x % BESIDE; k < end - begin; k += BESIDE) {
-    if (to.row_ptr) ((I *)to.col)[to_begin + k] = first + from.col[begin + k];
+    if (to.col) ((I *)to.col)[to_begin + k] = number ? number[from.col[begin + k]] : first + from.col[begin + k];
     if (to.values) ((S *)to.values)[to_begin + k] = from.values[begin + k];
   }
 }
@@ -136,6 +137,32 @@ SpmvStatus put_beside(const SpmvCsr *left, const SpmvCsr *right, int64_t before,
   SPMV_LAUNCH(exec, (spmv_put_beside<I, S>), spmv_blocks((rows + 1) * BESIDE, THREADS), THREADS, 0,
               (side_of<I, S>(left)), (side_of<I, S>(right)), rows, (I)left->pattern.cols, (I)before,
               (side_of<I, S>(to)));
+  return SPMV_SUCCESS;
+}
+
+template <typename I>
+struct LengthOfRow {
+  const I     *row_ptr, *row;
+  __device__ I operator()(int64_t r) const { return row_ptr[row[r] + 1] - row_ptr[row[r]]; }
+};
+
+template <typename I, typename S>
+__global__ void spmv_take_rows(Side<I, S> from, const I *row, const I *number, I first, int64_t rows, Side<I, S> to)
+{
+  const int64_t r = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / BESIDE;
+
+  if (r >= rows) return;
+  copy_entries(from, from.row_ptr[row[r]], from.row_ptr[row[r] + 1], to, to.row_ptr[r], first, number);
+}
+
+template <typename I, typename S>
+SpmvStatus take_rows(const SpmvCsr *from, const void *row, const void *number, int64_t first, const SpmvCsr *to,
+                     SpmvExec *exec)
+{
+  const int64_t rows = to->pattern.rows;
+
+  SPMV_LAUNCH(exec, (spmv_take_rows<I, S>), spmv_blocks(rows * BESIDE, THREADS), THREADS, 0, (side_of<I, S>(from)),
+              (const I *)row, (const I *)number, (I)first, rows, (side_of<I, S>(to)));
   return SPMV_SUCCESS;
 }
 
@@ -268,6 +295,27 @@ extern "C" SpmvStatus spmv_csr_beside(const SpmvCsr *left, const SpmvCsr *right,
     return spmv_fail(exec, SPMV_ERR_ARGUMENT, "%lld and %lld rows, or other index types, cannot lie side by side",
                      (long long)left->pattern.rows, (long long)right->pattern.rows);
   return SPMV_BY_TYPES(put_beside, left->pattern.index_type, to->scalar_type, left, right, before, to, exec);
+}
+
+extern "C" SpmvStatus spmv_csr_rows_begin(const SpmvPattern *p, int64_t rows, const void *row, void *row_ptr,
+                                          SpmvExec *exec)
+{
+  SPMV_TRY(check_on_device(p, SPMV_DEVICE, exec));
+  return spmv_with_index(p->index_type, [&](auto index) -> SpmvStatus {
+    typedef decltype(index) I;
+    SpmvScopedArena         scratch(exec);
+    return spmv_sum_each_before(LengthOfRow<I>{(const I *)p->row_ptr, (const I *)row}, (I *)row_ptr, rows,
+                                &scratch.arena, exec);
+  });
+}
+
+extern "C" SpmvStatus spmv_csr_rows(const SpmvCsr *from, const void *row, const void *number, int64_t first,
+                                    const SpmvCsr *to, SpmvExec *exec)
+{
+  const SpmvCsr *const both[] = {from, to};
+
+  for (const SpmvCsr *m : both) SPMV_TRY(check_on_device(&m->pattern, m->values ? m->values_space : SPMV_DEVICE, exec));
+  return SPMV_BY_TYPES(take_rows, from->pattern.index_type, to->scalar_type, from, row, number, first, to, exec);
 }
 
 extern "C" SpmvStatus spmv_csr_used_columns(const SpmvPattern *p, void *numbers, void *used, int64_t *count,

@@ -2,8 +2,8 @@
   ghost_rows.c - rows of a matrix B in device memory that other processes own: B_g of matmat_parallel.c, and the rows of
   a tentative prolongator.
 
-  The owner packs the rows by a product on the device, S B, where S has a 1 in each row for the wanted row. Only these
-  rows pass through the host.
+  The owner packs the rows on the device, with the columns of the whole matrix. They travel through page-locked memory of
+  the host, the columns only once.
 */
 #include "matmat.h"
 #include "parallel/neighbours.h"
@@ -11,147 +11,123 @@
 
 struct AIJFmtGhostRowsStruct {
   PetscPackNeighbours rows, entries;
-  SpmvSpgemm         *packing; /* S B; NULL: no process wants a row */
-  void               *ones;    /* device memory of S: its values, ... */
-  void               *selection;
-  void               *packed;  /* values of S B, on the device, ... */
-  PetscScalar        *here[2]; /* ... on the host, and the received ones */
-  void               *block;   /* device memory of csr */
-  SpmvCsr             csr;     /* the rows, with the columns of the whole matrix */
+  void        *wanted; /* device memory: the numbers of the rows that other processes want, and row_ptr of packed */
+  void        *row;
+  PetscScalar *here[2]; /* one page-locked block: the entries of packed and of csr, as they lie on the device */
+  void        *block;   /* device memory of the entries, and of row_ptr of csr */
+  SpmvCsr      packed;  /* the wanted rows, and those of other processes: with the columns of the whole matrix */
+  SpmvCsr      csr;
 };
-
-static int64_t GhostSent(AIJFmtGhostRows g) { return PetscPackItems(&g->entries->out); }
-static int64_t GhostReceived(AIJFmtGhostRows g) { return PetscPackItems(&g->entries->in); }
 
 const SpmvCsr *AIJFmtGhostRowsCsr(AIJFmtGhostRows g) { return &g->csr; }
 
-/* Makes S, for the local rows row [n], and the pattern of S B */
-static PetscErrorCode PackingMake(AIJFmtGhostRows g, PetscInt n, const PetscInt row[], const SpmvPattern *B,
-                                  SpmvExec *exec, SpmvStatus *status)
+/* Entries lie in one block, so that one copy serves: values, then columns, from an even place on, where any type may lie */
+static PetscInt *GhostColumns(PetscScalar *values, int64_t n) { return (PetscInt *)(values + n + n % 2); }
+static int64_t   GhostBytes(int64_t n, PetscBool columns)
 {
-  const int64_t bytes[] = {(n + 1) * (int64_t)sizeof(PetscInt), n * (int64_t)sizeof(PetscInt),
-                           n * (int64_t)sizeof(PetscScalar)};
-  void         *row_ptr, *col;
-  void **const  array[] = {&row_ptr, &col, &g->ones};
-  PetscInt     *numbers;
-  PetscScalar  *ones;
-  SpmvCsr       S;
+  return (n + n % 2) * (int64_t)(sizeof(PetscScalar) + (columns ? sizeof(PetscInt) : 0));
+}
+
+/* Copies the numbers row [n] of the wanted rows to the device, and gets their lengths; 0 if that fails */
+static PetscErrorCode LengthsGet(AIJFmtGhostRows g, PetscInt n, const PetscInt row[], const SpmvCsr *B, SpmvExec *exec,
+                                 PetscInt lengths[], SpmvStatus *status)
+{
+  const int64_t bytes[] = {n * (int64_t)sizeof *row, (n + 1) * (int64_t)sizeof *lengths};
+  void         *row_ptr = NULL;
+  void **const  array[] = {&g->row, &row_ptr};
 
   PetscFunctionBegin;
-  *status = SPMV_SUCCESS;
+  *status   = SPMV_SUCCESS;
+  g->packed = AIJFmtCsrOnDevice(n, B->pattern.cols, 0, NULL, NULL, NULL);
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  *status = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "selected rows", array, &g->selection);
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2((size_t)n + 1, &numbers, (size_t)n, &ones));
-  for (PetscInt k = 0; k <= n; k++) numbers[k] = k;
-  for (PetscInt k = 0; k < n; k++) ones[k] = 1;
-  *status = spmv_copy(row_ptr, SPMV_DEVICE, numbers, SPMV_HOST, bytes[0], exec);
-  if (!*status) *status = spmv_copy(col, SPMV_DEVICE, row, SPMV_HOST, bytes[1], exec);
-  if (!*status) *status = spmv_copy(g->ones, SPMV_DEVICE, ones, SPMV_HOST, bytes[2], exec);
-  if (!*status) *status = spmv_stream_wait(exec);
-  PetscCall(PetscFree2(numbers, ones));
-  S = AIJFmtCsrOnDevice(n, B->rows, n, row_ptr, col, g->ones);
-  if (!*status) *status = spmv_spgemm_symbolic(SPMV_SPGEMM_AB, &S.pattern, B, AIJFMT_SCALAR, exec, &g->packing);
+  *status = spmv_alloc_arrays(exec, SPMV_DEVICE, 2, bytes, "wanted rows", array, &g->wanted);
+  if (!*status) *status = spmv_copy(g->row, SPMV_DEVICE, row, SPMV_HOST, bytes[0], exec);
+  if (!*status) *status = spmv_csr_rows_begin(&B->pattern, n, g->row, row_ptr, exec);
+  if (!*status) PetscCall(AIJFmtFetch(exec, row_ptr, SPMV_DEVICE, bytes[1], lengths, status));
+  for (PetscInt r = 0; r < n; r++) lengths[r] = *status ? 0 : lengths[r + 1] - lengths[r];
+  g->packed.pattern.row_ptr = row_ptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the pattern of S B to the host, with the columns of the whole matrix: `number` of those of B */
-static PetscErrorCode PackedFetch(AIJFmtGhostRows g, PetscInt n, const PetscInt number[], SpmvExec *exec,
-                                  PetscInt **lengths, PetscInt **col, SpmvStatus *status)
+/* Allocates memory for the entries. row_ptr [rows + 1]: of the rows that come */
+static SpmvStatus EntriesAlloc(AIJFmtGhostRows g, PetscInt rows, PetscInt cols, const PetscInt row_ptr[],
+                               SpmvExec *exec)
 {
-  SpmvPattern packed = {.nnz = 0};
+  const int64_t sent = PetscPackItems(&g->entries->out), received = PetscPackItems(&g->entries->in);
+  const int64_t bytes[] = {(rows + 1) * (int64_t)sizeof *row_ptr, GhostBytes(sent, PETSC_TRUE),
+                           GhostBytes(received, PETSC_TRUE)};
+  void         *row_ptr_there, *packed, *came;
+  void **const  array[] = {&row_ptr_there, &packed, &came};
+  SpmvStatus    status  = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "ghost rows", array, &g->block);
 
-  PetscFunctionBegin;
-  if (g->packing) spmv_spgemm_pattern(g->packing, &packed);
-  PetscCall(PetscMalloc2((size_t)n + 1, lengths, (size_t)packed.nnz, col));
-  (*lengths)[0] = 0;
-  if (!g->packing) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AIJFmtFetch(exec, packed.row_ptr, SPMV_DEVICE, (n + 1) * (int64_t)sizeof **lengths, *lengths, status));
-  if (!*status) PetscCall(AIJFmtFetch(exec, packed.col, SPMV_DEVICE, packed.nnz * (int64_t)sizeof **col, *col, status));
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt r = 0; r < n; r++) (*lengths)[r] = (*lengths)[r + 1] - (*lengths)[r];
-  for (int64_t k = 0; k < packed.nnz; k++) (*col)[k] = number[(*col)[k]];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Exchanges lengths and columns of the rows. row_ptr [rows + 1]; the caller frees *col. */
-static PetscErrorCode PatternExchange(AIJFmtGhostRows g, PetscInt rows, const PetscInt lengths[], const PetscInt sent[],
-                                      PetscInt row_ptr[], PetscInt **col)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPackExchange(g->rows, MPIU_INT, lengths, row_ptr + 1));
-  PetscCall(PetscPackNeighboursOfParts(g->rows, lengths, row_ptr + 1, &g->entries));
-  PetscCall(PetscMalloc2((size_t)GhostSent(g), &g->here[0], (size_t)GhostReceived(g), &g->here[1]));
-  PetscCall(PetscMalloc1((size_t)GhostReceived(g), col));
-  PetscCall(PetscPackExchange(g->entries, MPIU_INT, sent, *col));
-  row_ptr[0] = 0;
-  for (PetscInt r = 0; r < rows; r++) row_ptr[r + 1] += row_ptr[r];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Allocates device memory of csr, and of the packed values, and uploads the pattern */
-static SpmvStatus PatternUpload(AIJFmtGhostRows g, PetscInt rows, PetscInt cols, const PetscInt row_ptr[],
-                                const PetscInt col[], SpmvExec *exec)
-{
-  const int64_t nnz     = GhostReceived(g);
-  const int64_t bytes[] = {(rows + 1) * (int64_t)sizeof *row_ptr, nnz * (int64_t)sizeof *col,
-                           nnz * (int64_t)sizeof(PetscScalar), GhostSent(g) * (int64_t)sizeof(PetscScalar)};
-  void         *array[3];
-  void **const  arrays[] = {&array[0], &array[1], &array[2], &g->packed};
-  SpmvStatus    status   = spmv_alloc_arrays(exec, SPMV_DEVICE, 4, bytes, "ghost rows", arrays, &g->block);
-
+  if (!status) status = spmv_pinned_alloc(exec, bytes[1] + bytes[2], (void **)&g->here[0]);
   if (status) return status;
-  g->csr = AIJFmtCsrOnDevice(rows, cols, nnz, array[0], array[1], array[2]);
-  status = spmv_copy(array[0], SPMV_DEVICE, row_ptr, SPMV_HOST, bytes[0], exec);
-  if (!status && nnz > 0) status = spmv_copy(array[1], SPMV_DEVICE, col, SPMV_HOST, bytes[1], exec);
-  return status ? status : spmv_stream_wait(exec);
+  g->here[1]            = (PetscScalar *)((char *)g->here[0] + bytes[1]);
+  g->packed.pattern.col = GhostColumns(packed, sent);
+  g->packed.values      = packed;
+  g->csr                = AIJFmtCsrOnDevice(rows, cols, received, row_ptr_there, GhostColumns(came, received), came);
+  return spmv_copy(row_ptr_there, SPMV_DEVICE, row_ptr, SPMV_HOST, bytes[0], exec);
 }
 
-/* Gets the pattern of the rows `needed` [n], ascending numbers of the layout, of a matrix whose local rows are B, with
-   `cols` columns, on all processes; number: those of the columns of B, which ascend. Collective, with one status on all processes. */
-PetscErrorCode AIJFmtGhostRowsMake(PetscLayout layout, PetscInt n, const PetscInt needed[], const SpmvPattern *B,
-                                   const PetscInt number[], PetscInt cols, SpmvExec *exec, AIJFmtGhostRows *ghost,
+/* Packs and exchanges values and, with columns, the columns, whose numbers are given. *status: of this process; it becomes
+   that of all processes, except that of the last copy, which only a failed device refuses. Collective. */
+static PetscErrorCode EntriesExchange(AIJFmtGhostRows g, const SpmvCsr *B, PetscBool columns, SpmvCooNumbers number,
+                                      SpmvExec *exec, SpmvStatus *status)
+{
+  const int64_t sent = PetscPackItems(&g->entries->out), received = PetscPackItems(&g->entries->in),
+                bytes = GhostBytes(received, columns);
+  SpmvCsr to          = g->packed;
+
+  PetscFunctionBegin;
+  if (!columns) to.pattern.col = NULL;
+  if (!*status) *status = spmv_csr_rows(B, g->row, number.number, number.first, &to, exec);
+  /* it also waits for the last copy from here[1] */
+  if (!*status) PetscCall(AIJFmtFetch(exec, to.values, SPMV_DEVICE, GhostBytes(sent, columns), g->here[0], status));
+  *status = PetscPackAgreeStatus(g->rows->comm, exec, *status);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPackExchange(g->entries, MPIU_SCALAR, g->here[0], g->here[1]));
+  if (columns)
+    PetscCall(
+        PetscPackExchange(g->entries, MPIU_INT, GhostColumns(g->here[0], sent), GhostColumns(g->here[1], received)));
+  *status = spmv_copy((void *)g->csr.values, SPMV_DEVICE, g->here[1], SPMV_HOST, bytes, exec);
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gets the rows `needed` [n], ascending numbers of the layout, of a matrix whose local rows are B, with `cols` columns on
+   all processes; number: those of the columns of B, which ascend. Collective; of *status see EntriesExchange(). */
+PetscErrorCode AIJFmtGhostRowsMake(PetscLayout layout, PetscInt n, const PetscInt needed[], const SpmvCsr *B,
+                                   SpmvCooNumbers number, PetscInt cols, SpmvExec *exec, AIJFmtGhostRows *ghost,
                                    SpmvStatus *status)
 {
-  PetscInt       *row = NULL, *lengths, *sent, *row_ptr, *col; /* gcc does not see that row is set */
+  PetscInt       *row = NULL, *lengths, *row_ptr, wanted; /* gcc does not see that row is set */
   AIJFmtGhostRows g;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
   *ghost = g;
   PetscCall(PetscPackNeighboursFromOwners(layout, n, needed, &g->rows, &row));
-  PetscCall(PackingMake(g, (PetscInt)PetscPackItems(&g->rows->out), row, B, exec, status));
+  wanted = (PetscInt)PetscPackItems(&g->rows->out);
+  PetscCall(PetscMalloc2((size_t)wanted + 1, &lengths, (size_t)n + 1, &row_ptr));
+  PetscCall(LengthsGet(g, wanted, row, B, exec, lengths, status));
   PetscCall(PetscFree(row));
-  PetscCall(PackedFetch(g, (PetscInt)PetscPackItems(&g->rows->out), number, exec, &lengths, &sent, status));
-  *status = PetscPackAgreeStatus(layout->comm, exec, *status);
-  if (!*status) {
-    PetscCall(PetscMalloc1((size_t)n + 1, &row_ptr));
-    PetscCall(PatternExchange(g, n, lengths, sent, row_ptr, &col));
-    *status = PetscPackAgreeStatus(layout->comm, exec, PatternUpload(g, n, cols, row_ptr, col, exec));
-    PetscCall(PetscFree(col));
-    PetscCall(PetscFree(row_ptr));
-  }
-  PetscCall(PetscFree2(lengths, sent));
+  PetscCall(PetscPackExchange(g->rows, MPIU_INT, lengths, row_ptr + 1));
+  PetscCall(PetscPackNeighboursOfParts(g->rows, lengths, row_ptr + 1, &g->entries));
+  row_ptr[0] = 0;
+  for (PetscInt r = 0; r < n; r++) row_ptr[r + 1] += row_ptr[r];
+  if (!*status) *status = EntriesAlloc(g, n, cols, row_ptr, exec);
+  PetscCall(PetscFree2(lengths, row_ptr));
+  PetscCall(EntriesExchange(g, B, PETSC_TRUE, number, exec, status));
   if (*status) PetscCall(AIJFmtGhostRowsDestroy(ghost, exec));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the values of the rows; values: of B, on the device. Collective, with one status on all processes. */
-PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, const void *values, SpmvExec *exec, SpmvStatus *status)
+/* Gets the values of the rows again. Collective; of *status see EntriesExchange(). */
+PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows g, const SpmvCsr *B, SpmvExec *exec, SpmvStatus *status)
 {
-  const int64_t sent     = GhostSent(g) * (int64_t)sizeof **g->here,
-                received = GhostReceived(g) * (int64_t)sizeof **g->here;
-
   PetscFunctionBegin;
   *status = SPMV_SUCCESS;
-  if (g->packing) *status = spmv_spgemm_numeric(g->packing, g->ones, values, g->packed, exec);
-  if (g->packing && !*status) PetscCall(AIJFmtFetch(exec, g->packed, SPMV_DEVICE, sent, g->here[0], status));
-  *status = PetscPackAgreeStatus(g->rows->comm, exec, *status);
-  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPackExchange(g->entries, MPIU_SCALAR, g->here[0], g->here[1]));
-  if (received > 0)
-    AIJFmtCallSpmv(exec, spmv_copy((void *)g->csr.values, SPMV_DEVICE, g->here[1], SPMV_HOST, received, exec));
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)received));
+  PetscCall(EntriesExchange(g, B, PETSC_FALSE, (SpmvCooNumbers){NULL, 0}, exec, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,12 +138,11 @@ PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *ghost, SpmvExec *exec)
   PetscFunctionBegin;
   *ghost = NULL;
   if (!g) PetscFunctionReturn(PETSC_SUCCESS);
-  spmv_spgemm_destroy(&g->packing);
-  spmv_exec_free(exec, SPMV_DEVICE, g->selection);
+  spmv_pinned_free(g->here[0]);
+  spmv_exec_free(exec, SPMV_DEVICE, g->wanted);
   spmv_exec_free(exec, SPMV_DEVICE, g->block);
   PetscCall(PetscPackNeighboursDestroy(&g->rows));
   PetscCall(PetscPackNeighboursDestroy(&g->entries));
-  PetscCall(PetscFree2(g->here[0], g->here[1]));
   PetscCall(PetscFree(g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mat/impls/aij/aijfmt.h"
+#include <spmv_coo.h>
 
 /* Why the host makes a product: the kernels give it no entries that are in no product of two nonzeros */
 #define AIJFMT_FORCED_DIAGONAL "MAT_FORCE_DIAGONAL_ENTRIES is set"
@@ -35,9 +36,9 @@ PETSC_INTERN PetscErrorCode AIJFmtProductSymbolicByHost(Mat, PetscErrorCode (*fr
 PETSC_INTERN PetscErrorCode AIJFmtProductNumericByHost(Mat, const char reason[]);
 
 /* ghost_rows.c */
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsMake(PetscLayout, PetscInt n, const PetscInt needed[], const SpmvPattern *B,
-                                                const PetscInt number[], PetscInt cols, SpmvExec *, AIJFmtGhostRows *,
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsMake(PetscLayout, PetscInt n, const PetscInt needed[], const SpmvCsr *B,
+                                                SpmvCooNumbers, PetscInt cols, SpmvExec *, AIJFmtGhostRows *,
                                                 SpmvStatus *);
-PETSC_INTERN PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows, const void *values, SpmvExec *, SpmvStatus *);
+PETSC_INTERN PetscErrorCode AIJFmtGhostRowsFill(AIJFmtGhostRows, const SpmvCsr *B, SpmvExec *, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtGhostRowsDestroy(AIJFmtGhostRows *, SpmvExec *);
 PETSC_INTERN const SpmvCsr *AIJFmtGhostRowsCsr(AIJFmtGhostRows);

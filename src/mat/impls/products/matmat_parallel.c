@@ -66,10 +66,10 @@ static const Recipe recipes[] = {
 /* The rows of a factor that this process owns, on the device */
 typedef struct {
   SpmvCsr          csr;
-  void            *block;   /* memory of its arrays; NULL: not made */
-  IS               columns; /* their numbers in the whole matrix */
-  PetscInt         before;  /* how many of other processes come first */
-  PetscObjectState state;   /* of the factor when the values were filled */
+  void            *block;  /* memory of its arrays and of number; NULL: not made */
+  void            *number; /* those of its columns in the whole matrix, which ascend */
+  PetscInt         before; /* how many of other processes come first */
+  PetscObjectState state;  /* of the factor when the values were filled */
 } LocalRows;
 
 /* Data of the Mat_Product, kept for the numeric phase */
@@ -91,7 +91,6 @@ static PetscErrorCode MatricesDestroy(Data *d)
   for (int f = 0; f < 2; f++) {
     spmv_exec_free(&d->exec, SPMV_DEVICE, d->local[f].block);
     d->local[f].block = NULL;
-    PetscCall(ISDestroy(&d->local[f].columns));
   }
   PetscCall(AIJFmtGhostRowsDestroy(&d->ghost, &d->exec));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,9 +139,9 @@ static PetscErrorCode ValuesState(Mat A, PetscObjectState *state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The numbers of the columns of both blocks, which ascend; *before: how many of other processes precede those of this
-   one */
-static PetscErrorCode ColumnsMake(Mat factor, IS *columns, PetscInt *before)
+/* The numbers of the columns of both blocks, which ascend; the caller frees them. *before: how many of other processes
+   precede those of this one */
+static PetscErrorCode ColumnsMake(Mat factor, PetscInt **numbers, PetscInt *before)
 {
   const PetscInt  mine = factor->cmap->n, first = factor->cmap->rstart;
   const PetscInt *others;
@@ -154,33 +153,35 @@ static PetscErrorCode ColumnsMake(Mat factor, IS *columns, PetscInt *before)
   n       = block->cmap->n;
   *before = 0;
   while (*before < n && others[*before] < first) ++*before;
-  PetscCall(PetscMalloc1((size_t)mine + (size_t)n, &number));
+  PetscCall(PetscMalloc1((size_t)mine + (size_t)n, numbers));
+  number = *numbers;
   PetscCall(PetscArraycpy(number, others, *before));
   for (PetscInt c = 0; c < mine; c++) number[*before + c] = first + c;
   PetscCall(PetscArraycpy(number + *before + mine, others + *before, n - *before));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, mine + n, number, PETSC_OWN_POINTER, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static SpmvStatus LocalAlloc(LocalRows *l, const AIJFmtArrays block[2], SpmvExec *exec)
+static SpmvStatus LocalAlloc(LocalRows *l, const PetscInt number[], const AIJFmtArrays block[2], SpmvExec *exec)
 {
   const SpmvPattern *mine = &block[0].csr.pattern, *others = &block[1].csr.pattern;
-  const int64_t      rows = mine->rows, nnz = mine->nnz + others->nnz;
+  const int64_t      rows = mine->rows, cols = mine->cols + others->cols, nnz = mine->nnz + others->nnz;
   const int64_t      bytes[] = {(rows + 1) * (int64_t)sizeof(PetscInt), nnz * (int64_t)sizeof(PetscInt),
-                                nnz * (int64_t)sizeof(PetscScalar)};
+                                nnz * (int64_t)sizeof(PetscScalar), cols * (int64_t)sizeof *number};
   void              *array[3];
-  void **const       arrays[] = {&array[0], &array[1], &array[2]};
-  const SpmvStatus   status   = spmv_alloc_arrays(exec, SPMV_DEVICE, 3, bytes, "rows of a factor", arrays, &l->block);
+  void **const       arrays[] = {&array[0], &array[1], &array[2], &l->number};
+  const SpmvStatus   status   = spmv_alloc_arrays(exec, SPMV_DEVICE, 4, bytes, "rows of a factor", arrays, &l->block);
 
-  if (!status) l->csr = AIJFmtCsrOnDevice(rows, mine->cols + others->cols, nnz, array[0], array[1], array[2]);
-  return status;
+  if (status) return status;
+  l->csr = AIJFmtCsrOnDevice(rows, cols, nnz, array[0], array[1], array[2]);
+  return spmv_copy(l->number, SPMV_DEVICE, number, SPMV_HOST, bytes[3], exec);
 }
 
 /* Puts the two blocks of a factor side by side; if they lie so already, their values alone */
 static PetscErrorCode LocalFill(Mat factor, LocalRows *l, SpmvExec *exec, SpmvStatus *status)
 {
-  AIJFmtArrays a[2]  = {{.parts = 0}, {.parts = 0}};
-  PetscBool    first = l->block ? PETSC_FALSE : PETSC_TRUE;
+  AIJFmtArrays a[2]   = {{.parts = 0}, {.parts = 0}};
+  PetscBool    first  = l->block ? PETSC_FALSE : PETSC_TRUE;
+  PetscInt    *number = NULL;
   Mat          blocks[2];
   SpmvCsr      to;
 
@@ -189,8 +190,9 @@ static PetscErrorCode LocalFill(Mat factor, LocalRows *l, SpmvExec *exec, SpmvSt
   PetscCall(AIJFmtBlocksGet(factor, blocks));
   for (int b = 0; b < 2 && !*status; b++)
     PetscCall(AIJFmtArraysGet(blocks[b], AIJFMT_PATTERN | AIJFMT_VALUES, AIJFMT_READ, exec, &a[b], status));
-  if (first) PetscCall(ColumnsMake(factor, &l->columns, &l->before));
-  if (first && !*status) *status = LocalAlloc(l, a, exec);
+  if (first) PetscCall(ColumnsMake(factor, &number, &l->before));
+  if (first && !*status) *status = LocalAlloc(l, number, a, exec);
+  PetscCall(PetscFree(number));
   to = l->csr;
   if (!first) to.pattern.row_ptr = to.pattern.col = NULL;
   if (!*status) *status = spmv_csr_beside(&a[0].csr, &a[1].csr, l->before, &to, exec);
@@ -198,20 +200,19 @@ static PetscErrorCode LocalFill(Mat factor, LocalRows *l, SpmvExec *exec, SpmvSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes B_g without values */
+/* Makes B_g */
 static PetscErrorCode GhostMake(Mat C, Data *d, SpmvStatus *status)
 {
-  const LocalRows *l = &d->local[1];
-  const Mat        B = C->product->B;
-  const PetscInt  *number, *needed;
-  Mat              block;
+  const LocalRows     *l      = &d->local[1];
+  const SpmvCooNumbers number = {l->number, 0};
+  const Mat            B      = C->product->B;
+  const PetscInt      *needed;
+  Mat                  block;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(C->product->A, NULL, &block, &needed));
-  PetscCall(ISGetIndices(l->columns, &number));
-  PetscCall(AIJFmtGhostRowsMake(B->rmap, block->cmap->n, needed, &l->csr.pattern, number, B->cmap->N, &d->exec,
-                                &d->ghost, status));
-  PetscCall(ISRestoreIndices(l->columns, &number));
+  PetscCall(
+      AIJFmtGhostRowsMake(B->rmap, block->cmap->n, needed, &l->csr, number, B->cmap->N, &d->exec, &d->ghost, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,7 +235,7 @@ static PetscErrorCode MatricesFillFrom(Mat C, Data *d, int f, SpmvStatus *status
   *status = PetscPackAgreeStatus(comm, &d->exec, *status);
   if (f == 1 && !*status && RecipeUses_MPIAIJFmt(d->recipe, B_GHOST)) {
     if (!d->ghost) PetscCall(GhostMake(C, d, status));
-    if (!*status) PetscCall(AIJFmtGhostRowsFill(d->ghost, l->csr.values, &d->exec, status));
+    else PetscCall(AIJFmtGhostRowsFill(d->ghost, &l->csr, &d->exec, status));
   }
   l->state = state;
   if (*status) PetscCall(MatricesDestroy(d)); /* the next numeric phase makes them again */
@@ -334,27 +335,21 @@ static PetscBool HasLocalColumns(const Recipe *recipe, int k)
 }
 
 /* Writes the list of coordinates to list[0] (rows) and list[1] (columns) on the device */
-static PetscErrorCode ProductListWrite_MPIAIJFmt(Mat C, Data *d, PetscInt *const list[2], SpmvStatus *status)
+static SpmvStatus ProductListWrite_MPIAIJFmt(Mat C, Data *d, PetscInt *const list[2])
 {
-  const PetscBool own_rows = d->recipe->rows == MATRICES ? PETSC_TRUE : PETSC_FALSE;
-  void           *rows = NULL, *cols = NULL;
-  SpmvPattern     p;
+  const SpmvCooNumbers all = {NULL, 0}, mine = {NULL, C->product->A->rmap->rstart};
+  const SpmvCooNumbers local[] = {{d->local[0].number, 0}, {d->local[1].number, 0}};
+  const SpmvCooNumbers rows    = d->recipe->rows == MATRICES ? mine : local[d->recipe->rows == B_LOCAL];
+  SpmvStatus           status  = SPMV_SUCCESS;
+  SpmvPattern          p;
 
-  PetscFunctionBegin;
-  PetscCall(AIJFmtCooNumbers(d->local[1].columns, &d->exec, &cols, status));
-  if (!*status && !own_rows)
-    PetscCall(AIJFmtCooNumbers(d->local[d->recipe->rows == B_LOCAL].columns, &d->exec, &rows, status));
-  for (int k = 0; k < d->recipe->count && !*status; k++) {
-    const SpmvCooNumbers of_rows = {rows, own_rows ? C->product->A->rmap->rstart : 0};
-    const SpmvCooNumbers of_cols = {HasLocalColumns(d->recipe, k) ? cols : NULL, 0};
-
+  for (int k = 0; k < d->recipe->count && !status; k++) {
     if (!d->recipe->step[k].listed) continue;
     spmv_spgemm_pattern(d->product[k], &p);
-    *status = spmv_coo_coordinates(&p, of_rows, of_cols, list[0] + d->first[k], list[1] + d->first[k], &d->exec);
+    status = spmv_coo_coordinates(&p, rows, HasLocalColumns(d->recipe, k) ? local[1] : all, list[0] + d->first[k],
+                                  list[1] + d->first[k], &d->exec);
   }
-  spmv_scratch_free(&d->exec, SPMV_DEVICE, rows);
-  spmv_scratch_free(&d->exec, SPMV_DEVICE, cols);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return status;
 }
 
 /* Gives C its sizes and the type of the first factor */
@@ -381,7 +376,7 @@ static PetscErrorCode ProductPatternMake_MPIAIJFmt(Mat C, Data *d, char reason[S
   PetscFunctionBegin;
   PetscCall(ProductCreate_MPIAIJFmt(C));
   status = AIJFmtCooListAlloc(d->listed, &d->exec, list);
-  if (!status) PetscCall(ProductListWrite_MPIAIJFmt(C, d, list, &status));
+  if (!status) status = ProductListWrite_MPIAIJFmt(C, d, list);
   PetscCall(AIJFmtCooMake(C, d->listed, list, &d->exec, status, reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

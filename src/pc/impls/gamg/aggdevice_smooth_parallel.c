@@ -11,18 +11,13 @@
 static PetscErrorCode GhostsGet(const PC_AggDevice *a, Mat A, Mat P, AIJFmtGhostRows *ghost, SpmvExec *exec,
                                 SpmvStatus *status)
 {
-  const PetscInt *needed;
-  PetscInt       *number;
-  Mat             block;
+  const SpmvCooNumbers columns = {NULL, P->cmap->rstart};
+  const PetscInt      *needed;
+  Mat                  block;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &needed));
-  PetscCall(PetscMalloc1(P->cmap->n, &number));
-  for (PetscInt c = 0; c < P->cmap->n; c++) number[c] = P->cmap->rstart + c;
-  PetscCall(
-      AIJFmtGhostRowsMake(P->rmap, block->cmap->n, needed, &a->p0.pattern, number, P->cmap->N, exec, ghost, status));
-  if (!*status) PetscCall(AIJFmtGhostRowsFill(*ghost, a->p0.values, exec, status));
-  PetscCall(PetscFree(number));
+  PetscCall(AIJFmtGhostRowsMake(P->rmap, block->cmap->n, needed, &a->p0, columns, P->cmap->N, exec, ghost, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
