@@ -32,7 +32,8 @@ enum {
   PARTS_PIECES = 4096  /* if so few pieces would leave most of a GPU idle */
 };
 
-/* The most columns in a table of `slots` slots. The columns that all lanes may insert beyond the limit still fit. */
+/* The most columns in a table of `slots` slots. Beyond the limit each lane may insert one: these must fit, or a lane looks
+   for a free slot for ever. */
 __host__ __device__ constexpr int limit_of(int slots) { return slots * 5 / 8; }
 
 /* Sums over a multiplication. wide[s]: the number of pieces of rows that are too long for team kind s; see
@@ -106,11 +107,12 @@ __device__ inline void write_row(const int *table, int *list, unsigned *listed, 
 }
 
 /* Counts or fills in the columns of the rows that are short enough for a table, one row per team. Level 0 takes all
-   rows, level 1 the rows in list 0, which were too long for level 0. */
+   rows, level 1 the rows in list 0, which were too long for short tables. Rows too long for long tables go to list 1. */
 template <int LANES, int SLOTS, int LEVEL, bool FILL>
 __global__ void __launch_bounds__(LANES > HASH_THREADS ? LANES : HASH_THREADS) spmv_spgemm_hash(Multiplication m)
 {
-  enum { TEAMS = LANES > HASH_THREADS ? 1 : HASH_THREADS / LANES };
+  enum { TEAMS = LANES > HASH_THREADS ? 1 : HASH_THREADS / LANES, NEXT = SLOTS == LONG_SLOTS };
+  static_assert(limit_of(SLOTS) + LANES <= SLOTS, "lanes overfill a table");
   __shared__ int      table[TEAMS][SLOTS], list[TEAMS][FILL ? SLOTS : 1];
   __shared__ unsigned found[TEAMS];
   const int           team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(LANES > HASH_THREADS ? LANES : HASH_THREADS) s
       write_row<LANES, SLOTS>(table[team], list[team], &found[team], n, m.result.col + m.result.row_ptr[row]);
     } else if (lane == 0) {
       if (found[team] <= limit_of(SLOTS)) m.count[row] = found[team];
-      else m.list[LEVEL][atomicAdd(&m.totals->listed[LEVEL], 1u)] = (int32_t)row;
+      else m.list[NEXT][atomicAdd(&m.totals->listed[NEXT], 1u)] = (int32_t)row;
     }
     wait_for_team<LANES>();
   }
@@ -248,7 +250,7 @@ SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
   const int64_t rows = m.left.rows;
 
   if (rows <= FEW_ROWS && m.left.nnz >= rows * LONG_LEFT)
-    SPMV_LAUNCH(exec, (spmv_spgemm_hash<THREADS, SHORT_SLOTS, 0, FILL>), rows, THREADS, 0, m);
+    SPMV_LAUNCH(exec, (spmv_spgemm_hash<THREADS, LONG_SLOTS, 0, FILL>), rows, THREADS, 0, m);
   else if (m.right.nnz <= FEW_LANES * m.right.rows)
     SPMV_LAUNCH(exec, (spmv_spgemm_hash<FEW_LANES, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / FEW_LANES),
                 HASH_THREADS, 0, m);
