@@ -416,7 +416,7 @@ SPMV_API SpmvStatus spmv_device_memory(int64_t *free_bytes, int64_t *total_bytes
 /* Device memory without hooks comes from a pool of each device, which keeps freed memory for the next conversion, at
    most the given number of bytes; -1, the default: a 64th of the device's memory, or 64 MiB if that is more; 0: nothing,
    freed memory goes back to the driver at once. Memory that the device shares with the host is kept up to the same limit,
-   apart from the pool, and page-locked memory up to 64 MiB of it. Only this library can use the memory that is kept. Any
+   apart from the pool, and page-locked memory up to 256 MiB of it. Only this library can use the memory that is kept. Any
    thread may call this at any time. */
 SPMV_API void spmv_device_keep(int64_t bytes);
 /* Gives back the memory that is kept, and destroys the pools that have no block in use; a later allocation makes them

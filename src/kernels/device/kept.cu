@@ -15,7 +15,7 @@
 namespace
 {
 /* Smaller blocks are cheap. A kept block serves up to half as many bytes. Page-locked memory is lost to all programs. */
-constexpr int64_t LEAST = 64 << 10, WASTE = 2, PINNED = 64 << 20;
+constexpr int64_t LEAST = 64 << 10, WASTE = 2, PINNED = 256 << 20;
 
 struct Block {
   void    *memory;
