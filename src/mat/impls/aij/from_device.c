@@ -74,7 +74,8 @@ static PetscErrorCode PatternGive(Mat A, const SpmvPattern *from, PetscBool with
 static PetscErrorCode OthersGive(Mat B, const SpmvPattern *from, SpmvExec *exec, PetscBool *given)
 {
   const int64_t rows = (from->rows + 1) * (int64_t)sizeof(PetscInt), cols = from->nnz * (int64_t)sizeof(PetscInt);
-  PetscInt     *row_ptr, *col                                             = NULL;
+  PetscInt     *row_ptr;
+  PetscInt     *col = NULL; /* PETSc allocates them */
   SpmvStatus    status;
 
   PetscFunctionBegin;
