@@ -202,6 +202,9 @@ SpmvStatus solution(SpmvGmres *g, S *to, bool look, SpmvExec *exec)
 SpmvStatus spmv_gmres_enqueue_state(SpmvGmres *g, SpmvExec *exec)
 {
   SPMV_LAUNCH(exec, spmv_gmres_set_state, 1, 1, 0, g->state, g->start);
+  /* if that was refused and other processes go on, the kernels that follow must find no cycle that begins */
+  if (exec->failure && exec->failure->status)
+    SPMV_CUDA(exec, cudaMemsetAsync(g->state, 0, sizeof *g->state, (cudaStream_t)exec->stream));
   return SPMV_SUCCESS;
 }
 
