@@ -516,13 +516,12 @@ PetscErrorCode PetscPackSeqAIJAssemble(Mat A, PetscInt **diagonal)
   PetscFunctionBegin;
   A->info.nz_unneeded = 0;
   PetscCall(MatCheckCompressedRow(A, s->nonzerorowcnt, &s->compressedrow, s->i, rows, empty));
-#if PETSC_VERSION_LT(3, 25, 0)
   if (!diagonal) PetscFunctionReturn(PETSC_SUCCESS);
+  *diagonal = NULL;
+#if PETSC_VERSION_LT(3, 25, 0)
   PetscCall(PetscMalloc1(rows, &s->diag));
   s->free_diag = PETSC_TRUE;
   *diagonal    = s->diag;
-#else
-  if (diagonal) *diagonal = NULL;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

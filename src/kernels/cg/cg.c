@@ -108,9 +108,8 @@ static SpmvStatus allocate(SpmvCg *cg, SpmvExec *exec)
 /* Words read and written, and flops, of an iteration without the product A p. Three kernels run: (p, w) reads p, w; the
    update of r reads w, r, M and writes r; that of x and the direction reads r, p, x, M and writes p, x. If M is a
    function, the update of r has x, too, so it reads p, w, x, r and writes x, r, a fourth kernel reads r, z for (r, z),
-   and the direction reads z, p. With a
-   single reduction one kernel reads z, A z, p, w, x, r, M and writes p, w, x, r, and z unless M is a function; another
-   reads r, z, A z. */
+   and the direction reads z, p. With a single reduction one kernel reads z, A z, p, w, x, r, M and writes p, w, x, r, and
+   z unless M is a function; another reads r, z, A z. */
 static void describe(SpmvCg *cg)
 {
   const int    block  = spmv_cg_block_size(&cg->options);

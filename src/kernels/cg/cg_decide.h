@@ -71,6 +71,7 @@ SPMV_BOTH void spmv_cg_take_first(SpmvCgState *s, double beta, double squares)
 SPMV_BOTH void spmv_cg_begin_correction(SpmvCgState *s, int restart)
 {
   s->restart       = restart;
+  s->moves         = 0; /* its step is taken */
   s->record.reason = SPMV_ITERATING;
 }
 

@@ -7,6 +7,7 @@
 */
 #include "cg_device.cuh"
 #include "device/overlap.cuh"
+#include "engine/queue.cuh"
 
 namespace
 {
@@ -17,8 +18,6 @@ __device__ bool add_grid(double (&v)[SUMS], double *partial, SpmvCgState *s)
 {
   return spmv_sum_grid(v, partial, &s->arrived, s->sums);
 }
-
-__global__ void spmv_cg_set_state(SpmvCgState *s, SpmvCgState begin) { *s = begin; }
 
 __global__ void spmv_cg_set_run(SpmvCgState *s, SpmvTest test, int64_t stop_at, SpmvRecord *records)
 {
@@ -171,11 +170,11 @@ __device__ void put_record(SpmvRecord *records, SpmvCgState *s)
 
 __global__ void spmv_cg_tell(SpmvCgState *s, SpmvRecord *records) { put_record(records, s); }
 
-/* p = M r + scale p if the solve goes on, and before that x += alpha p if `steps` and this iteration has a step; records
-   is NULL unless this is the last kernel of a chunk */
+/* p = M r + scale p if the solve goes on, and before that x += alpha p if this iteration has a step that
+   spmv_cg_advance() has not taken; records is NULL unless this is the last kernel of a chunk */
 template <typename S, int BLOCK>
 __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SUM_THREADS, SPMV_SUM_RESIDENT))
-    spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, bool steps, SpmvRecord *records)
+    spmv_cg_direction(int64_t rows, S *p, SpmvCgState *s, SpmvRecord *records)
 {
   constexpr int ROWS = spmv_point_rows<BLOCK>();
   const int     lane = threadIdx.x % 32;
@@ -183,7 +182,7 @@ __global__ void __launch_bounds__(SPMV_SUM_THREADS, spmv_resident_blocks(SPMV_SU
   spmv_let_next_begin();
   spmv_wait_for_previous(p, s, records);
   put_record(records, s);
-  const bool moves = steps && s->moves, goes_on = s->active;
+  const bool moves = BLOCK != SPMV_POINT_STORED && s->moves, goes_on = s->active;
   if (!moves && !goes_on) return;
   S       *x = (S *)s->x;
   const S *r = (const S *)s->r, *m = (const S *)s->m;
@@ -222,12 +221,12 @@ SpmvStatus enqueue_residual(SpmvCg *cg, bool decide, SpmvExec *exec)
 }
 
 template <typename S, int BLOCK>
-SpmvStatus enqueue_direction(SpmvCg *cg, bool steps, SpmvRecord *records, SpmvExec *exec)
+SpmvStatus enqueue_direction(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
 {
   const auto cg_direction = spmv_cg_direction<S, BLOCK>;
 
   SPMV_LAUNCH_OVERLAPPED(exec, cg_direction, spmv_sum_grid_of(cg->options.rows, spmv_point_rows<BLOCK>()),
-                         SPMV_SUM_THREADS, 0, cg->options.rows, (S *)cg->p, cg->state, steps, records);
+                         SPMV_SUM_THREADS, 0, cg->options.rows, (S *)cg->p, cg->state, records);
   return SPMV_SUCCESS;
 }
 
@@ -278,20 +277,17 @@ SpmvStatus multiply(SpmvCg *cg, SpmvExec *exec)
   return SPMV_SUCCESS;
 }
 
-SpmvStatus enqueue_new_direction(SpmvCg *cg, bool steps, SpmvRecord *records, SpmvExec *exec)
+SpmvStatus enqueue_new_direction(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
 {
   return spmv_cg_with_kernel(cg, [&](auto s, auto block) {
-    return enqueue_direction<decltype(s), decltype(block)::value>(cg, steps, records, exec);
+    return enqueue_direction<decltype(s), decltype(block)::value>(cg, records, exec);
   });
 }
 } // namespace
 
 SpmvStatus spmv_cg_enqueue_first(SpmvCg *cg, const SpmvCgState *begin, SpmvExec *exec)
 {
-  SPMV_LAUNCH(exec, spmv_cg_set_state, 1, 1, 0, cg->state, *begin);
-  /* if that was refused and other processes go on, the kernels that follow must find no addresses of an earlier solve */
-  if (exec->failure && exec->failure->status)
-    SPMV_CUDA(exec, cudaMemsetAsync(cg->state, 0, sizeof *cg->state, (cudaStream_t)exec->stream));
+  SPMV_TRY(spmv_begin_state(cg->state, *begin, exec));
   cg->r = begin->r;
   if (!cg->options.single_reduction) return apply_and_sum(cg, cg->r, FIRST, exec);
   SPMV_TRY(spmv_cg_enqueue_step(cg, true, exec));
@@ -302,7 +298,7 @@ SpmvStatus spmv_cg_enqueue_correction(SpmvCg *cg, int restart, SpmvExec *exec)
 {
   SPMV_LAUNCH(exec, spmv_cg_set_correction, 1, 1, 0, cg->state, restart);
   SPMV_TRY(apply_and_sum(cg, cg->r, CORRECTED, exec));
-  return enqueue_new_direction(cg, false, nullptr, exec);
+  return enqueue_new_direction(cg, nullptr, exec);
 }
 
 SpmvStatus spmv_cg_enqueue_run(SpmvCg *cg, const SpmvTest *test, int64_t stop_at, SpmvRecord *records, SpmvExec *exec)
@@ -326,7 +322,7 @@ SpmvStatus spmv_cg_enqueue_iteration(SpmvCg *cg, SpmvRecord *records, SpmvExec *
     SPMV_TRY(spmv_cg_add(cg, cg->state->sums, 2, exec));
     SPMV_LAUNCH(exec, spmv_cg_decide_sums, 1, 1, 0, cg->state, RESIDUAL);
   }
-  return enqueue_new_direction(cg, true, records, exec);
+  return enqueue_new_direction(cg, records, exec);
 }
 
 SpmvStatus spmv_cg_enqueue_advance(SpmvCg *cg, SpmvRecord *records, SpmvExec *exec)
@@ -352,5 +348,5 @@ SpmvStatus spmv_cg_enqueue_renewal(SpmvCg *cg, SpmvRecord *records, SpmvExec *ex
 
   if (cg->options.single_reduction) return spmv_cg_enqueue_single_sums(cg, false, records, exec);
   SPMV_TRY(apply_and_sum(cg, cg->r, early ? BETA : RESIDUAL, exec));
-  return enqueue_new_direction(cg, false, early ? nullptr : records, exec);
+  return enqueue_new_direction(cg, early ? nullptr : records, exec);
 }

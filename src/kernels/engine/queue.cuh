@@ -46,6 +46,23 @@ void spmv_queue_grow(SpmvQueue *, int i, int64_t iterations);
    then never ahead of the device. */
 int spmv_queue_chunk(const SpmvProcesses *, double iteration);
 
+template <typename State>
+__global__ void spmv_put_state(State *s, State begin)
+{
+  *s = begin;
+}
+
+/* Gives a solve the state with which it begins; all zeros if that launch is refused and other processes go on, because the
+   kernels that follow must find no addresses of an earlier solve */
+template <typename State>
+static SpmvStatus spmv_begin_state(State *s, const State &begin, SpmvExec *exec)
+{
+  SPMV_LAUNCH(exec, spmv_put_state<State>, 1, 1, 0, s, begin);
+  if (exec->failure && exec->failure->status)
+    SPMV_CUDA(exec, cudaMemsetAsync(s, 0, sizeof *s, (cudaStream_t)exec->stream));
+  return SPMV_SUCCESS;
+}
+
 /* Makes a graph of the work that enqueue(exec) enqueues. The capture is ended even if enqueue fails. *graph is nullptr
    after a failure. Kernels keep the priorities of their streams, because messages between GPUs have a higher one. */
 template <typename Enqueue>

@@ -3,13 +3,12 @@
   triangular solve, and the update of x by the basis.
 */
 #include "device/overlap.cuh"
+#include "engine/queue.cuh"
 #include "gmres_device.cuh"
 
 namespace
 {
 enum { LANES = 32 };
-
-__global__ void spmv_gmres_set_state(SpmvGmresState *s, SpmvGmresState begin) { *s = begin; }
 
 __global__ void spmv_gmres_set_run(SpmvGmresState *s, SpmvTest test, int64_t stop_at, SpmvRecord *records)
 {
@@ -199,14 +198,7 @@ SpmvStatus solution(SpmvGmres *g, S *to, bool look, SpmvExec *exec)
 }
 } // namespace
 
-SpmvStatus spmv_gmres_enqueue_state(SpmvGmres *g, SpmvExec *exec)
-{
-  SPMV_LAUNCH(exec, spmv_gmres_set_state, 1, 1, 0, g->state, g->start);
-  /* if that was refused and other processes go on, the kernels that follow must find no cycle that begins */
-  if (exec->failure && exec->failure->status)
-    SPMV_CUDA(exec, cudaMemsetAsync(g->state, 0, sizeof *g->state, (cudaStream_t)exec->stream));
-  return SPMV_SUCCESS;
-}
+SpmvStatus spmv_gmres_enqueue_state(SpmvGmres *g, SpmvExec *exec) { return spmv_begin_state(g->state, g->start, exec); }
 
 SpmvStatus spmv_gmres_enqueue_run(SpmvGmres *g, const SpmvTest *test, int64_t stop_at, SpmvRecord *records,
                                   SpmvExec *exec)

@@ -248,16 +248,16 @@ template <bool FILL>
 SpmvStatus find_columns(const Multiplication &m, SpmvExec *exec)
 {
   const int64_t rows = m.left.rows;
+  const bool    few  = rows <= FEW_ROWS && m.left.nnz >= rows * LONG_LEFT; /* long tables for all */
 
-  if (rows <= FEW_ROWS && m.left.nnz >= rows * LONG_LEFT)
-    SPMV_LAUNCH(exec, (spmv_spgemm_hash<THREADS, LONG_SLOTS, 0, FILL>), rows, THREADS, 0, m);
+  if (few) SPMV_LAUNCH(exec, (spmv_spgemm_hash<THREADS, LONG_SLOTS, 0, FILL>), rows, THREADS, 0, m);
   else if (m.right.nnz <= FEW_LANES * m.right.rows)
     SPMV_LAUNCH(exec, (spmv_spgemm_hash<FEW_LANES, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / FEW_LANES),
                 HASH_THREADS, 0, m);
   else
     SPMV_LAUNCH(exec, (spmv_spgemm_hash<32, SHORT_SLOTS, 0, FILL>), spmv_blocks(rows, HASH_THREADS / 32), HASH_THREADS,
                 0, m);
-  if (m.right.cols > limit_of(SHORT_SLOTS))
+  if (!few && m.right.cols > limit_of(SHORT_SLOTS))
     SPMV_LAUNCH(exec, (spmv_spgemm_hash<THREADS, LONG_SLOTS, 1, FILL>), min(rows, (int64_t)GRID), THREADS, 0, m);
   if (m.right.cols > limit_of(LONG_SLOTS))
     SPMV_LAUNCH(exec, spmv_spgemm_bits<FILL>, min(rows, (int64_t)BIT_GRID), THREADS, 0, m);

@@ -50,7 +50,6 @@ PETSC_INTERN PetscErrorCode MatSetOption_MPIAIJFmt(Mat, MatOption, PetscBool);
 PETSC_INTERN PetscErrorCode AIJFmtCooParallel(Mat, Mat_AIJFmt *, PetscCount, const PetscInt[], const PetscInt[],
                                               SpmvSpace, PetscBool zeroes, char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN SpmvStatus     AIJFmtCooListAlloc(int64_t n, SpmvExec *, PetscInt *list[2]);
-PETSC_INTERN PetscErrorCode AIJFmtCooNumbers(IS, SpmvExec *, void **there, SpmvStatus *);
 PETSC_INTERN PetscErrorCode AIJFmtCooMake(Mat, PetscCount, PetscInt *list[2], SpmvExec *, SpmvStatus,
                                           char reason[SPMV_MESSAGE_MAX]);
 PETSC_INTERN PetscErrorCode AIJFmtCooFill(Mat, void *values, SpmvExec *, SpmvStatus, char reason[SPMV_MESSAGE_MAX]);

@@ -222,22 +222,6 @@ SpmvStatus AIJFmtCooListAlloc(int64_t n, SpmvExec *exec, PetscInt *list[2])
   return status;
 }
 
-/* Copies row or column numbers to the device; the caller frees *there as scratch memory */
-PetscErrorCode AIJFmtCooNumbers(IS numbers, SpmvExec *exec, void **there, SpmvStatus *status)
-{
-  const PetscInt *here;
-  PetscInt        n;
-
-  PetscFunctionBegin;
-  PetscCall(ISGetLocalSize(numbers, &n));
-  PetscCall(ISGetIndices(numbers, &here));
-  *status = spmv_scratch_alloc(exec, SPMV_DEVICE, n * (int64_t)sizeof *here, "row and column numbers", there);
-  if (!*status) *status = spmv_copy(*there, SPMV_DEVICE, here, SPMV_HOST, n * (int64_t)sizeof *here, exec);
-  if (!*status) *status = spmv_stream_wait(exec);
-  PetscCall(ISRestoreIndices(numbers, &here));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The same as MatSetPreallocationCOO() for a new matrix C, whose type and sizes are set, but its values are undefined until
    AIJFmtCooFill(). list: of AIJFmtCooListAlloc(), written with that status. Collective; on failure all processes have a
    reason. */

@@ -67,7 +67,7 @@ static const Recipe recipes[] = {
 typedef struct {
   SpmvCsr          csr;
   void            *block;  /* memory of its arrays and of number; NULL: not made */
-  void            *number; /* those of its columns in the whole matrix, which ascend */
+  void            *number; /* of its columns in the whole matrix; they ascend */
   PetscInt         before; /* how many of other processes come first */
   PetscObjectState state;  /* of the factor when the values were filled */
 } LocalRows;

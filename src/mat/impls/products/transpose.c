@@ -66,13 +66,13 @@ static PetscErrorCode TransposeListWrite(Mat A, TransposeSource *from, PetscInt 
   void                *cols = NULL;
   int64_t              at   = 0;
   AIJFmtArrays         a    = {.parts = 0};
-  IS                   numbers;
 
   PetscFunctionBegin;
   if (from->block[1]) {
-    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, from->block[1]->cmap->n, from->ghost, PETSC_USE_POINTER, &numbers));
-    PetscCall(AIJFmtCooNumbers(numbers, exec, &cols, status));
-    PetscCall(ISDestroy(&numbers));
+    const int64_t bytes = from->block[1]->cmap->n * (int64_t)sizeof *from->ghost;
+
+    *status = spmv_scratch_alloc(exec, SPMV_DEVICE, bytes, "column numbers", &cols);
+    if (!*status) *status = spmv_copy(cols, SPMV_DEVICE, from->ghost, SPMV_HOST, bytes, exec);
   }
   for (int b = 0; b < BLOCKS && from->block[b] && !*status; b++) {
     const SpmvCooNumbers of_cols = b ? (SpmvCooNumbers){cols, 0} : (SpmvCooNumbers){NULL, A->cmap->rstart};
